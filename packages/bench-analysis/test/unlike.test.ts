@@ -35,7 +35,6 @@ const NOT_COMPARED = {
   'takes turns of its own': ['control'],
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'follows from the turns': ['apart'],
-  'shown by the records': ['upstream'],
   'shown by the targets': ['targets', 'upgrade'],
   'never compared at all': ['quick'],
 };

@@ -12,7 +12,8 @@ import { readEnd } from 'bench-machine/log-file';
 import { run } from 'bench-http/measure/run';
 import { secretsIn } from 'bench-http/plan/secrets';
 import { hide, redact } from 'bench-machine/redact';
-import { startEffects } from 'bench-http/conduct/effects';
+import { createEffects } from 'bench-http/conduct/effects';
+import { startCompanions } from 'bench-http/services/index';
 import { prepareRun, readVersions, type ReadyRun } from 'bench-http/conduct/prepare';
 import { openSession, type Session } from 'bench-http/conduct/session';
 import { sendMessage, terminal } from 'bench-http/terminal/shell';
@@ -69,7 +70,7 @@ async function carryOut(order: HostOrder): Promise<void> {
   using session = await openSession(plan.run, { wait: true, voice: VOICE });
   await tell({ event: 'began' });
   using kept = new DisposableStack();
-  const ready = await prepareRun(plan, { session, isNamed, voice: VOICE, kept });
+  const ready = await prepareRun(plan, { isNamed, voice: VOICE, kept });
   if (order.do === 'prepare') await prepare(order, ready);
   else await measure(order, ready, session);
 }
@@ -89,18 +90,19 @@ async function measure({ plan }: HostOrder, ready: ReadyRun, session: Session): 
   const { prepared, placed, launcher, companions } = ready;
   const folder = session.makeFolder('round');
   session.expect(estimateSeconds(plan));
-  await using started = await startEffects({
+  const { token, recordLeftoverServer } = session;
+  await using beside = await startCompanions(companions, { token, folder, placed, recordLeftoverServer });
+  const { effects, stop } = await createEffects({
     plan,
-    session,
+    token,
     placed,
     folder,
     launcher,
-    companions,
+    companions: beside.all,
     record: async (trials) => {
       for (const trial of trials) await tell({ event: 'trial', ...withFiles(trial, folder) });
     },
   });
-  const { effects, stop } = started;
   using _ = VOICE.onInterrupt(stop, 'stopping');
   // The command chooses the trials, and ends the run.
   await run(plan, { placed, prepared, before: [] }, effects);

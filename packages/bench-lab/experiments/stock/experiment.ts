@@ -9,6 +9,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitRightAnswer } from 'bench-http/measure/verify';
+import { placeProcesses } from 'bench-http/conduct/prepare';
 import { openSession } from 'bench-http/conduct/session';
 import { findEngines } from 'bench-load/engines';
 import { launch } from 'bench-machine/launch';
@@ -34,7 +35,7 @@ if (ready === undefined) throw new Error(`${target} cannot run here`);
 
 using session = await openSession('experiment', { isAlone: false });
 const { token } = session;
-const placed = await session.place({ serverCores: 1, generators: 1 });
+const placed = await placeProcesses({ serverCores: 1, generators: 1 }, console.error);
 await using server = await launch({
   id: 'server',
   token,

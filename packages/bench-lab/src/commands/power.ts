@@ -21,6 +21,7 @@ import {
   type PooledTest,
 } from '../results/pool.ts';
 import { shown, writeReport } from 'bench-analysis/results/store';
+import { placeProcesses } from 'bench-http/conduct/prepare';
 import { openSession } from 'bench-http/conduct/session';
 
 /** The longest time of a test, in seconds. */
@@ -84,7 +85,7 @@ async function addTo(
       `the pool was measured on another host: ${unlike.join('; ')}`,
       'start another pool with --pool FOLDER',
     );
-  const placed = await session.place({ serverCores: 1, generators: 1 });
+  const placed = await placeProcesses({ serverCores: 1, generators: 1 }, logLine);
   const work = session.makeFolder('work');
   let stopped = false;
   let stopLive: (() => void) | undefined;

@@ -13,12 +13,9 @@ export interface OptionSpec<T> {
   /** The placeholder of the value in the help, e.g. `<n>`; absent for a switch. */
   value?: string;
   help: string;
-  /** Its short form, one letter. */
   short?: string;
-  /** Its heading in the help. */
   group?: string;
   read: Reader<unknown>;
-  /** True if it can be repeated. */
   many: boolean;
   /** What separates several values in one text; absent if it holds one. */
   separator?: RegExp;
@@ -121,7 +118,6 @@ interface CommandSpec<O, T> {
   usual?: readonly (keyof O & string)[];
   /** The command whose help lists the options that are not usual; by default `--help-all` of this one does. */
   listedBy?: string;
-  /** The last paragraphs of the help. */
   notes?: string;
   read(values: Values<O>, args: string[], words: readonly string[]): T;
   /** Runs the command. Returns the exit code, if it is not 0. */
@@ -138,7 +134,6 @@ export interface Command<T> {
   /** The text of `--help` or, with all options, that of `--help-all`, at most 80 columns wide. */
   help(all?: boolean): string;
   run(request: T): Promise<number | void>;
-  /** The declared options by name. */
   options: Readonly<Record<string, OptionSpec<unknown>>>;
 }
 

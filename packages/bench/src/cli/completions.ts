@@ -1,6 +1,5 @@
 /** Completions for shells: the commands and options as a script, from the declarations that parse them. */
 import type { Command, OptionSpec } from './command.ts';
-import { wordsOf } from './values.ts';
 
 /** The command whose name can be omitted. */
 const USUAL = 'bench';
@@ -19,7 +18,7 @@ export function renderCompletions(all: readonly Command<unknown>[]): string {
   const values = commands.flatMap((command) =>
     optionsOf(command).flatMap(([name, { value, read }]) => {
       if (value === undefined) return [];
-      const words = wordsOf(read);
+      const { words } = read;
       const reply =
         words === undefined ? '' : `COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$word")); `;
       return [`    '${command.name} --${name}') ${reply}return ;;`];

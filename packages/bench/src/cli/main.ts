@@ -32,7 +32,6 @@ export function findCommands(): Map<string, URL> {
   return new Map(named.toSorted(([one], [other]) => one.localeCompare(other)));
 }
 
-/** The modules in a folder; none if the folder is absent. */
 function listFiles(folder: URL): string[] {
   try {
     return readdirSync(folder).filter((file) => extname(file) === EXTENSION);
@@ -83,7 +82,6 @@ async function runWords(words: readonly string[]): Promise<number> {
   }
 }
 
-/** The words that ask for the help of a command. */
 const HELP = new Set(['-h', '--help', '--help-all']);
 
 /**

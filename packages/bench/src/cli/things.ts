@@ -19,7 +19,6 @@ export interface Things {
   /** Commits and branches of the project; `.` is its working tree. */
   revisions: string[];
   folders: string[];
-  /** Servers that are already running. */
   addresses: { name?: string; url: URL }[];
 }
 
@@ -83,7 +82,6 @@ export async function refuseAmbiguous(asked: Pick<BenchOptions, 'targets' | 'cop
   }
 }
 
-/** Options that say how a project is started. */
 interface Starts {
   stack: string[];
   run: string[];

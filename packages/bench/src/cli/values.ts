@@ -1,11 +1,16 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { suggest } from 'bench-model/suggest';
 import { BenchError, UsageError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import type { CurveLoad } from 'bench-model/settings';
 import { redactUrl } from 'bench-machine/redact';
 
 /** Reads the value of the option `name`. Throws a usage error if the text is not valid. */
-export type Reader<T> = (text: string, name: string) => T;
+export interface Reader<T> {
+  (text: string, name: string): T;
+  /** The words that it takes; absent if it takes others too. */
+  words?: readonly string[];
+}
 
 /** Reads a text as it was typed. Throws a usage error for an empty one. */
 export const text: Reader<string> = (typed, name) =>
@@ -57,17 +62,9 @@ function toShare(typed: string): number {
   return Number(figure) / (unit === '%' ? 100 : 1);
 }
 
-/** The words that a reader takes, for completions. */
-const WORDS = new WeakMap<Reader<unknown>, readonly string[]>();
-
-/** Returns the words that a reader of options takes; undefined if it takes others too. */
-export function wordsOf(reader: Reader<unknown>): readonly string[] | undefined {
-  return WORDS.get(reader);
-}
-
 /** Reads one of these words. */
 export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
-  const read: Reader<T> = (typed, name) => {
+  const read = (typed: string, name: string): T => {
     const found = words.find((word) => word === typed);
     if (found !== undefined) return found;
     throw new UsageError(
@@ -75,8 +72,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
       suggest(typed, words) ?? `write one of ${words.join(', ')}`,
     );
   };
-  WORDS.set(read, words);
-  return read;
+  return Object.assign(read, { words });
 }
 
 /** Reads a special word, or else a value of another kind. */
@@ -104,10 +100,8 @@ export const PATHS = /,(?=\/)/;
 
 /** Reads values separated by commas. */
 export function listOf<T>(one: Reader<T>): Reader<T[]> {
-  const read: Reader<T[]> = (typed, name) => typed.split(COMMA).map((part) => one(part.trim(), name));
-  const words = WORDS.get(one);
-  if (words !== undefined) WORDS.set(read, words);
-  return read;
+  const read = (typed: string, name: string): T[] => typed.split(COMMA).map((part) => one(part.trim(), name));
+  return Object.assign(read, present({ words: one.words }));
 }
 
 /** Reads a pair such as `n=24`. */

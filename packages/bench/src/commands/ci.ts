@@ -35,7 +35,6 @@ import bench from './bench.ts';
 import { resolveRequest, type ResolvedRequest } from '../conduct/resolve.ts';
 import { logLine, print, terminal } from '../terminal/shell.ts';
 
-/** A run of a job. */
 interface JobRun {
   rate: number | undefined;
   request: ResolvedRequest;
@@ -150,7 +149,6 @@ function baselinesOf({ budgets }: Config): string[] {
   return budgets.flatMap(({ budget: { limit } }) => (limit.kind === 'worse' ? [limit.against] : []));
 }
 
-/** A measured run with the model of its report. */
 interface Reported {
   run: StoredRun;
   model: Model;
@@ -195,7 +193,6 @@ function conclude(
   };
 }
 
-/** Returns the tables of a run as Markdown. */
 function describeRun({ run, model }: Reported, { budgets }: Config): string {
   const metrics = budgets.flatMap(({ budget: { metric, rate, limit } }) =>
     limit.kind === 'worse' && rate === rateOf(run.plan)

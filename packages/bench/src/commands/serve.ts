@@ -72,8 +72,7 @@ export default defineCommand({
     const draw = workload.draw(() => Math.random(), params);
     const words = `stopping ${target.id}`;
     using session = await openSession(`serve ${target.id}`, { isAlone: false, words });
-    const { token } = session;
-    const recordLeftoverServer = (place: string | undefined): void => session.recordLeftoverServer(place);
+    const { token, recordLeftoverServer } = session;
     const folder = session.makeFolder('serve');
     const needs = {
       workload: workload.name,

@@ -13,7 +13,6 @@ import { showWhy } from '../conduct/show-why.ts';
 import { restoreSecrets, secretsIn, toSecrets } from '../plan/secrets.ts';
 import { logLine, printJson, terminal } from '../terminal/shell.ts';
 
-/** A parsed `pnpm why` command. */
 interface WhyRequest {
   run: string;
   /** The targets to compare, by id or a part of it; empty for the pairs that the run compares. */

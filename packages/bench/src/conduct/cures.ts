@@ -1,7 +1,6 @@
 /** What to type against each fault of a server that is tried. */
 import { isAbsolute } from 'node:path';
 import { fillCommand } from 'bench-machine/launch';
-import { findProgram } from 'bench-machine/path';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { showPath } from 'bench-targets/catalogue/json-file';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
@@ -15,7 +14,6 @@ export interface Named {
   https?: { on: string; off: string };
   /** What gives it longer to start; absent if nothing does. */
   patience?: string;
-  /** The words of that command. */
   words: readonly string[];
   /** True if Bench was to move its port. */
   movesPort?: boolean;
@@ -28,9 +26,6 @@ export interface Named {
 type Cures = {
   [Kind in Fault['kind']]: (fault: Extract<Fault, { kind: Kind }>, named: Named) => string;
 };
-
-/** The tools that send HTTP/2, with their options. */
-const OF_HTTP2 = { h2load: '-c 10 -D 10 URL', oha: '--http2 -c 10 -z 10s URL' };
 
 /** What languages say of a file or a folder that is not there. */
 const ABSENT = /no such file or directory|ENOENT|does not exist/i;
@@ -78,11 +73,7 @@ const CURES: Cures = {
     'its last lines may say why: it must serve plain HTTP/1.1 requests on the port that it was given',
   tls: (_, { https }) => https?.on ?? 'write its stack.json with init, which finds out that it speaks TLS',
   'no-tls': (_, { https }) => https?.off ?? 'remove "scheme" from its stack.json',
-  http2: () => {
-    const [other] = Object.entries(OF_HTTP2).filter(([name]) => findProgram(name) !== undefined);
-    const measured = other === undefined ? '' : `, or measure it without Bench: ${other.join(' ')}`;
-    return `every engine of Bench sends HTTP/1.1: let the server accept it beside HTTP/2${measured}`;
-  },
+  http2: () => 'every engine of Bench sends HTTP/1.1: let the server accept it beside HTTP/2',
   'no-http': () => 'it must speak HTTP/1.1 (RFC 9112): curl -v shows what it sends',
   untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),

@@ -22,9 +22,7 @@ import { wakingRequest } from 'bench-targets/catalogue/workloads/workload';
 import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
 import type { Plan } from 'bench-model/plan';
-import type { Companion, RunningCompanion } from '../services/companion.ts';
-import { startCompanions } from '../services/index.ts';
-import type { Session } from './session.ts';
+import type { RunningCompanion } from '../services/companion.ts';
 
 /** The connections of a run to the machine. */
 interface Wiring {
@@ -34,55 +32,15 @@ interface Wiring {
   folder: string;
   /** Provides the servers; by default, a fresh one for each trial. */
   launcher?: Launcher;
-  /** The engines of the plan; found by default. */
   engines?: FoundEngine[];
   /** The address that servers listen on; by default one that only this machine reaches. */
   host?: string | undefined;
-  /** The companions of the servers; none by default. */
   companions?: RunningCompanion[];
-  /** Stores trials; does nothing by default. */
   record?: RunEffects['record'];
   /** Decides whether the run goes on, and which trials are due; by default all are measured. */
   decide?: RunEffects['decide'];
   due?: RunEffects['due'];
-  /** Shows progress; does nothing by default. */
   on?: RunEffects['on'];
-}
-
-/** The start of a run: its companions, and its connections to the machine. */
-export interface Start extends Omit<Wiring, 'token' | 'companions'> {
-  session: Pick<Session, 'token' | 'recordLeftoverServer'>;
-  companions: readonly Companion[];
-  /** True if databases are to count their statements. */
-  countsStatements?: boolean;
-}
-
-/** The effects of a run whose companions have started. Disposing stops them. */
-interface StartedEffects extends AsyncDisposable {
-  effects: RunEffects;
-  /** Stops the run from outside. */
-  stop: () => void;
-}
-
-/** Starts the companions of a run, and returns its effects. */
-export async function startEffects({
-  session,
-  companions,
-  countsStatements = false,
-  ...wiring
-}: Start): Promise<StartedEffects> {
-  const { token } = session;
-  const { folder, placed } = wiring;
-  const recordLeftoverServer = (server: string | undefined): void => session.recordLeftoverServer(server);
-  const context = { token, folder, placed, countsStatements, recordLeftoverServer };
-  const running = await startCompanions(companions, context);
-  try {
-    const created = await createEffects({ ...wiring, token, companions: running.all });
-    return { ...created, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
-  } catch (error) {
-    await running[Symbol.asyncDispose]();
-    throw error;
-  }
 }
 
 /** Returns the process of a server that runs on this machine; undefined if it has ended, or is not known. */
@@ -175,8 +133,7 @@ export async function createEffects({
       }));
       return sampleTogether(sampler, await Promise.all(others));
     },
-    meter: (server) => openCpuMeter(server.pid(), server.cgroup),
-    meterBeside: (one) => openCpuMeter(one.pid, one.cgroup),
+    meter: ({ pid, cgroup }) => openCpuMeter(pid, cgroup),
     seeRuntime(server) {
       const pid = pidHere(server);
       if (pid === undefined || process.platform !== 'linux') return undefined;

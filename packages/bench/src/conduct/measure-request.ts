@@ -36,7 +36,6 @@ async function measureHere({ request, session, voice }: Job): Promise<MeasuredRu
     });
   using _ = voice.onInterrupt(quit, (resumed?.trials ?? []).length > 0 ? SAVED : NOTHING_YET);
   const ready = await prepareRun(request.outline, {
-    session,
     isNamed,
     voice,
     kept,

@@ -25,7 +25,8 @@ import {
 import type { Placement, Trial } from 'bench-model/record';
 import { RUN_SCHEMA } from 'bench-model/versions';
 import type { Versions } from 'bench-model/run';
-import { startEffects } from './effects.ts';
+import { startCompanions } from '../services/index.ts';
+import { createEffects } from './effects.ts';
 import { readVersions, type ReadyRun } from './prepare.ts';
 import { noteRun } from './begun.ts';
 import type { Job, MeasuredRun } from './job.ts';
@@ -69,15 +70,17 @@ export async function measurePlan(
   const left = expectRest();
   const leftSeconds = Math.min(estimateSeconds(plan, left), mostSeconds);
   voice.log(`measuring: ${describeAhead(plan, left, leftSeconds)}`);
-  await using started = await startEffects({
+  const { token, recordLeftoverServer } = session;
+  await using beside = await startCompanions(companions, { token, folder, placed, recordLeftoverServer });
+  const { effects, stop } = await createEffects({
     plan,
-    session,
+    token,
     placed,
     folder,
     launcher,
     engines,
     host: cluster?.host,
-    companions,
+    companions: beside.all,
     decide: (all) => (mayBegin(all) && !isInVain(all) ? 'continue' : 'stop'),
     due: tracker.due,
     record: async (trials) => {
@@ -87,8 +90,7 @@ export async function measurePlan(
     },
     on: showProgress(plan, voice.screen, { tracker, before: stored }),
   });
-  const { effects } = started;
-  using _ = voice.onInterrupt(started.stop, () => (known.length > 0 ? SAVED : NOTHING_YET));
+  using _ = voice.onInterrupt(stop, () => (known.length > 0 ? SAVED : NOTHING_YET));
   const trials = await run(plan, { placed, prepared, before: stored }, effects);
   const stops = tracker.stopsAfter(trials);
   keepStops(folder, stops);

@@ -8,7 +8,6 @@ import { redactUrl } from 'bench-machine/redact';
 import { tlsOf } from 'bench-machine/tls';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 
-/** The longest time for an address to give its document. */
 const FETCH_SECONDS = 30;
 
 const HINT = 'name a file or an address; init reads the document of a server that Bench starts';
@@ -25,7 +24,6 @@ export async function addRoutes(raw: BenchRequest): Promise<BenchOptions> {
   return { ...raw, userRequests: { ...userRequests, draft } };
 }
 
-/** The text of a document, and its name in messages. */
 interface Document {
   text: string;
   shown: string;

@@ -7,7 +7,12 @@ import { HOME } from 'bench-machine/home';
 import { readFacts } from 'bench-machine/facts';
 import { tryCgroup } from 'bench-machine/cgroup';
 import { readHost } from 'bench-machine/host';
-import type { PinnedCommands } from 'bench-machine/placement';
+import {
+  choosePlacement,
+  pinHarness,
+  type PinnedCommands,
+  type PlacementNeeds,
+} from 'bench-machine/placement';
 import { preflight } from 'bench-machine/preflight';
 import type { FoundEngine } from 'bench-load/engines';
 import { chooseLauncher } from '../measure/attach.ts';
@@ -25,7 +30,6 @@ import type { LeftOut, Versions } from 'bench-model/run';
 import type { Companion } from '../services/companion.ts';
 import { findCompanions } from '../services/index.ts';
 import { describeAllMade } from './made.ts';
-import type { Session } from './session.ts';
 import type { Voice } from '../terminal/voice.ts';
 
 /** A run that is ready to be measured on this machine. */
@@ -38,9 +42,7 @@ export interface ReadyRun {
   leftOut: LeftOut[];
 }
 
-/** The conditions of a preparation. */
 interface Preparation {
-  session: Session;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
   voice: Voice;
@@ -53,12 +55,12 @@ interface Preparation {
 /** Prepares this machine and the targets of a plan. Throws a usage or toolchain error if it cannot be measured here. */
 export async function prepareRun(
   plan: Plan,
-  { session, isNamed, voice: { log }, kept, check }: Preparation,
+  { isNamed, voice: { log }, kept, check }: Preparation,
 ): Promise<ReadyRun> {
   const copies = kept.use(await placePlanned(plan, log));
   const companions = await findCompanions({ ...plan, copies: copies.stacks });
   const launcher = await chooseLauncher(plan);
-  const placed = await prepareMachine(plan, { session, launcher, log }, companions);
+  const placed = await prepareMachine(plan, { launcher, log }, companions);
   const host = await readHost();
   check?.(host, placed);
   const targets = await prepareTargets(plan, launcher, { isNamed, log, copies: copies.stacks });
@@ -69,7 +71,7 @@ export async function prepareRun(
 /** Checks the machine for a plan and places its processes. Throws a usage error if the plan cannot run here. */
 async function prepareMachine(
   plan: Plan,
-  { session, launcher, log }: { session: Session; launcher: Launcher; log: Voice['log'] },
+  { launcher, log }: { launcher: Launcher; log: Voice['log'] },
   companions: Companion[],
 ): Promise<PinnedCommands> {
   if (plan.byTurns !== undefined && plan.attached === undefined) {
@@ -94,7 +96,22 @@ async function prepareMachine(
     if (level === 'stop') throw new UsageError(what, advice);
     if (level === 'warn') log(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
   }
-  return session.place(needs, launcher.place);
+  return placeProcesses(needs, log, launcher.place);
+}
+
+/**
+ * Places each side on its cores and pins this process to those of the generators. Call it once for each command. `choose` makes the
+ * placement; by default, that of a server that Bench starts.
+ */
+export async function placeProcesses(
+  needs: PlacementNeeds,
+  log: Voice['log'],
+  choose = choosePlacement,
+): Promise<PinnedCommands> {
+  const placed = await choose(needs);
+  if (placed.reason !== undefined) log(`placement: ${placed.reason}`);
+  await pinHarness(placed);
+  return placed;
 }
 
 /** Returns the source addresses of the load; each has its own range of ports. */
@@ -134,7 +151,6 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** Returns the interpreters of the targets, each program once. */
 async function readInterpreters(prepared: readonly Launchable[]): Promise<Interpreter[]> {
   const programs = prepared.flatMap((one) => ('attached' in one ? [] : (one.interpreter ?? [])));
   const all = await Promise.all([...new Set(programs)].map(readInterpreter));

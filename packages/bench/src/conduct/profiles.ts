@@ -17,7 +17,8 @@ import { findProfiler, type Profiler } from 'bench-targets/profile/profilers';
 import { scaleTo } from '../measure/launcher.ts';
 import { PROFILE_SECONDS, takeProfile, type TakenProfile } from '../measure/profile.ts';
 import type { Voice } from '../terminal/voice.ts';
-import { startEffects } from './effects.ts';
+import { startCompanions } from '../services/index.ts';
+import { createEffects } from './effects.ts';
 import type { ReadyRun } from './prepare.ts';
 import type { Session } from './session.ts';
 
@@ -26,7 +27,6 @@ const MOST_FAILED = 3;
 /** The approximate time of a profile beside its turns, in seconds. */
 const AROUND_SECONDS = 2.5;
 
-/** A target with its profiler, if it has one. */
 interface Found {
   one: Prepared;
   profiler?: Profiler;
@@ -117,7 +117,6 @@ export class Profiles {
   }
 }
 
-/** All that the profiles of a run need. */
 interface Surroundings extends Pick<ReadyRun, 'placed' | 'launcher' | 'companions'> {
   plan: Plan;
   engines: Awaited<ReturnType<typeof findEngines>>;
@@ -134,9 +133,11 @@ export async function takeAll(
   { plan, placed, launcher, companions, engines, session, voice, until }: Surroundings,
 ): Promise<boolean> {
   const folder = session.makeFolder('why');
-  const wiring = { plan, session, placed, folder, launcher, engines, companions, countsStatements: true };
-  await using started = await startEffects(wiring);
-  const { effects, stop } = started;
+  const { token, recordLeftoverServer } = session;
+  const given = { token, folder, placed, recordLeftoverServer, countsStatements: true };
+  await using beside = await startCompanions(companions, given);
+  const wiring = { plan, token, placed, folder, launcher, engines, companions: beside.all };
+  const { effects, stop } = await createEffects(wiring);
   using _ = voice.onInterrupt(stop, 'stopping: the profiles are not kept');
   const began = performance.now();
   for (const [index, planned] of due.entries()) {

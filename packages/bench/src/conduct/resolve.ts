@@ -26,7 +26,6 @@ import type { Copy } from 'bench-model/target';
 
 /** A request, resolved once: everything that it refers to has been found, and what cannot be measured is refused. */
 export interface ResolvedRequest {
-  /** As it was typed. */
   raw: BenchRequest;
   /** The options of its plans: with the routes and copies that it names, and what this machine can do. */
   options: BenchOptions;
@@ -35,12 +34,10 @@ export interface ResolvedRequest {
   outline: Plan;
   /** True if the user named every target in full: a missing one is then an error. In a matrix or a glob, it is omitted. */
   isNamed: boolean;
-  /** The words that asked for the run. */
   typed?: string[];
-  /** The run to complete. */
-  resumed: StoredRun | undefined;
+  resumed?: StoredRun;
   /** The run whose plan is repeated, and with which the new run is compared. */
-  repeated: StoredRun | undefined;
+  repeated?: StoredRun;
   /** Returns false if the trials of its plan so far show that more of them are in vain. */
   goesOn?: (plan: Plan, trials: readonly Trial[]) => boolean;
 }
@@ -83,15 +80,7 @@ async function resolveOptions(raw: BenchRequest, machineCores: number): Promise<
   const seed = options.seed ?? randomInt(2 ** 32);
   const run = nameRun(workload.name, raw.suffix);
   const outline = makePlan(options, stacks, run, seed);
-  const found = {
-    raw,
-    options,
-    stacks,
-    outline,
-    isNamed: namesAll(options),
-    ...present({ typed: raw.typed }),
-  };
-  return { ...found, resumed: undefined, repeated: undefined };
+  return { raw, options, stacks, outline, isNamed: namesAll(options), ...present({ typed: raw.typed }) };
 }
 
 function namesAll({ targets, matrix }: BenchOptions): boolean {
@@ -109,9 +98,9 @@ function resolveStored(raw: BenchRequest): ResolvedRequest | undefined {
   refuseUnknown(stored, `--${flag}`);
   const plan = dryRun ? stored.plan : restoreSecrets(stored.plan, secrets, { flag, run });
   const found = { raw, options: raw, stacks: [], isNamed: false, ...present({ typed: stored.typed }) };
-  if (flag === 'resume') return { ...found, outline: plan, resumed: stored, repeated: undefined };
+  if (flag === 'resume') return { ...found, outline: plan, resumed: stored };
   const own = { run: nameRun(plan.workload), seed: raw.seed ?? randomInt(2 ** 32) };
-  return { ...found, outline: repeatPlan(plan, own), resumed: undefined, repeated: stored };
+  return { ...found, outline: repeatPlan(plan, own), repeated: stored };
 }
 
 /** Makes the plan of a request, once: from what was found of its targets. A run that is resumed keeps its plan. */

@@ -6,10 +6,10 @@ import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError, TrialError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
-import { describeTail, type Server } from 'bench-machine/launch';
+import { describeTail } from 'bench-machine/launch';
 import { FaultError, seeElsewhere, type Fault } from '../measure/fault.ts';
 import { scaleTo } from '../measure/launcher.ts';
-import { ServerLife, type TrialContext } from '../measure/life.ts';
+import { ServerLife, type Awaited, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
 import type { Expected } from '../measure/verify.ts';
 import type { Prepared } from 'bench-targets/prepare/prepare';
@@ -18,8 +18,9 @@ import { areSlow, type Found } from '../plan/plan.ts';
 import type { Trial } from 'bench-model/record';
 import { sum } from 'bench-statistics/numbers';
 import { CompanionError } from '../services/companion.ts';
+import { startCompanions } from '../services/index.ts';
 import { cureFor, type Named } from './cures.ts';
-import { startEffects } from './effects.ts';
+import { createEffects } from './effects.ts';
 import type { Job } from './job.ts';
 import type { ReadyRun } from './prepare.ts';
 import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
@@ -43,7 +44,9 @@ export async function tryTargets(
   if (prepared.every((one) => !('attached' in one) && one.stack.project === undefined)) return {};
   // Its logs are removed with the session.
   const folder = session.makeFolder('try');
-  await using started = await startEffects({ plan, session, placed, folder, companions, launcher });
+  const { token, recordLeftoverServer } = session;
+  await using beside = await startCompanions(companions, { token, folder, placed, recordLeftoverServer });
+  const started = await createEffects({ plan, token, placed, folder, launcher, companions: beside.all });
   using _ = voice.onInterrupt(started.stop, NOTHING_YET);
   const slowest = { answerSeconds: 0, startupSeconds: 0 };
   const named = new Set<string>();
@@ -68,22 +71,19 @@ export async function tryTargets(
     const { route: _route, ...planned } = first;
     const tried = { ...planned, id: `try${index + 1}-${planned.id}` };
     const { target } = found;
-    const scaled = scaleTo(target, { plan, placed });
-    if ('attached' in found) {
-      await askAttached(tried, { ...scaled, prepared: undefined, target }, effects, voice);
-      continue;
-    }
-    voice.log(`trying ${target.id}: ${joinWords(found.variant.command)}`);
+    const launched = 'attached' in found ? undefined : found;
+    if (launched !== undefined) voice.log(`trying ${target.id}: ${joinWords(launched.variant.command)}`);
     const sinceMs = performance.now();
-    const wrong = await tryTarget(tried, { ...scaled, prepared: found, target }, effects, voice);
-    slowest.startupSeconds = Math.max(slowest.startupSeconds, (performance.now() - sinceMs) / 1000);
+    const context = { ...scaleTo(target, { plan, placed }), prepared: launched, target };
+    const wrong = await tryTarget(tried, context, effects, voice);
+    const seconds = (performance.now() - sinceMs) / 1000;
+    if (launched !== undefined) slowest.startupSeconds = Math.max(slowest.startupSeconds, seconds);
     if (effects.interrupted()) return undefined;
     if (wrong !== undefined) throw wrong;
   }
   return effects.interrupted() ? undefined : slowest;
 }
 
-/** Says what a slow route does to a run that has others. */
 function describeSlow(route: string, seconds: number): string {
   return `a response to ${route} takes ${seconds.toFixed(1)} s, so the windows of all requests are long: measure it in another run`;
 }
@@ -134,62 +134,19 @@ async function timeOnce(
   return { verified, answerSeconds: slowest?.seconds ?? 0, ...present({ route: name }) };
 }
 
-/** Asks a server that is already running. If it fails, this says what to do, and the run what was wrong. */
-async function askAttached(
+/**
+ * Starts a server and stops it. Returns the error for the user if it failed. A server that was already running is only asked: if it
+ * fails, this says what to do, and the run what was wrong.
+ */
+async function tryTarget(
   planned: PlannedTrial,
   context: TrialContext,
   effects: RunEffects,
-  voice: Pick<Voice, 'log'>,
-): Promise<void> {
-  const life = new ServerLife(planned, context, effects);
-  try {
-    await life.start();
-  } catch (error) {
-    life.fail(error);
-    const fault = faultOf(error);
-    if (fault !== undefined) voice.log(`hint: ${cureFor(fault, nameRequests(context.plan))}`);
-  }
-  const [trial] = await life.end();
-  warnOfWatcher(trial, voice);
-}
-
-function warnOfWatcher({ reasons }: Trial, { log }: Pick<Voice, 'log'>): void {
-  for (const { code, text } of reasons) if (code === 'watcher') log(`warning: ${text}`);
-}
-
-/** Starts a server and stops it. Returns the error for the user if it failed. */
-async function tryTarget(
-  planned: PlannedTrial,
-  context: TrialContext & { prepared: Prepared },
-  effects: RunEffects,
   voice: Voice,
 ): Promise<BenchError | undefined> {
-  const { prepared } = context;
-  let awaited: Awaited | undefined;
-  const life = new ServerLife(planned, context, {
-    ...effects,
-    async launch(...args) {
-      const server = await effects.launch(...args);
-      awaited = { server, isLoggingIn: false };
-      return server;
-    },
-    async logIn(server, draw, deadlineSeconds) {
-      awaited = { server, isLoggingIn: true };
-      const found = (await effects.logIn?.(server, draw, deadlineSeconds)) ?? draw;
-      awaited = { server, isLoggingIn: false };
-      return found;
-    },
-    async awaitRightAnswer(server, draw, deadlineSeconds) {
-      const check: Draw['check'] = (...answer) => {
-        const wrong = draw.check(...answer);
-        if (awaited !== undefined && wrong !== undefined) awaited.wrong = wrong;
-        return wrong;
-      };
-      await effects.awaitRightAnswer(server, { ...draw, check }, deadlineSeconds);
-      awaited = undefined;
-    },
-  });
-  using _ = reportWaiting(() => awaited, context, voice);
+  const { plan, prepared } = context;
+  const life = new ServerLife(planned, context, effects);
+  using _ = prepared && reportWaiting(() => life.awaited, { plan, prepared }, voice);
   let failed: unknown;
   try {
     await life.start();
@@ -198,26 +155,21 @@ async function tryTarget(
     life.fail(error);
   }
   const [trial] = await life.end();
-  warnOfWatcher(trial, voice);
+  for (const { code, text } of trial.reasons) if (code === 'watcher') voice.log(`warning: ${text}`);
   if (!life.failed || effects.interrupted()) return undefined;
+  if (prepared === undefined) {
+    const fault = faultOf(failed);
+    if (fault !== undefined) voice.log(`hint: ${cureFor(fault, nameRequests(plan))}`);
+    return undefined;
+  }
   return failed instanceof CompanionError
     ? failureBeside(failed, prepared)
-    : describeFailure(failed, trial, { plan: context.plan, prepared });
+    : describeFailure(failed, trial, { plan, prepared });
 }
 
-/** A service or the setup failed before the server was started. */
 function failureBeside(error: CompanionError, { target, stack }: Prepared): BenchError {
   const hint = `correct "services" or "setup" in ${stack.manifest}`;
   return error.explained(hint, `${target.id} cannot be measured: `);
-}
-
-/** A server that has not given a correct response yet. */
-export interface Awaited {
-  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths' | 'mayIgnorePort' | 'logTail'>;
-  /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
-  isLoggingIn: boolean;
-  /** The error in its last response. */
-  wrong?: string;
 }
 
 /**
@@ -267,7 +219,6 @@ function describeStart(
   ];
 }
 
-/** Describes for the user why a server cannot be measured, and what to do. */
 function describeFailure(
   error: unknown,
   trial: Trial,

@@ -223,7 +223,6 @@ async function specOf({ line, path }: InstalledPython): Promise<string> {
   return usual?.argv[0] === path ? line : path;
 }
 
-/** Returns the packages of the projects' locks without a wheel for a Python. */
 async function findMissing({ path, version }: InstalledPython, stacks: readonly Stack[]): Promise<string[]> {
   const uv = await provideUv(HOME.cache);
   const missing = await Promise.all(
@@ -243,7 +242,6 @@ async function findMissing({ path, version }: InstalledPython, stacks: readonly 
   return missing.flat();
 }
 
-/** The hint if all that is newer lacks wheels. */
 const WITHOUT_WHEELS =
   'lock releases of these packages that have a wheel for it, or name another: --python <version or path>';
 

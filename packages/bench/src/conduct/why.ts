@@ -20,7 +20,6 @@ import { prepareRun, readVersions } from './prepare.ts';
 import { Profiles, takeAll } from './profiles.ts';
 import type { Session } from './session.ts';
 
-/** The most fresh servers of each target. */
 const ROUNDS = 8;
 
 /** A pair of targets to explain. */
@@ -66,7 +65,7 @@ export async function profileRun(
   const until = performance.now() + 1000 * mostSeconds;
   using kept = new DisposableStack();
   const plan = planProfiles(run.plan, pairs);
-  const ready = await prepareRun(plan, { session, isNamed: true, voice, kept });
+  const ready = await prepareRun(plan, { isNamed: true, voice, kept });
   const engines = await findEngines([plan.engine]);
   refuseOthers(run, readVersions(ready.prepared, ready.companions, engines));
   const profiles = new Profiles();

@@ -16,6 +16,7 @@ import { tlsOf, type Tls } from 'bench-machine/tls';
 
 /** The address of the server and its process. */
 interface Place {
+  url: string;
   host: string;
   port: number;
   tls: Tls | undefined;
@@ -35,7 +36,7 @@ export async function attachLauncher(servers: readonly AttachedServer[]): Promis
   const places = new Map<string, Place>();
   for (const { target, url } of servers) places.set(target, await findServer(url));
   const found = [...places.values()];
-  refuseSame(servers, places);
+  refuseSame(places);
   return {
     async place(needs) {
       const reason = await whyNotPinned();
@@ -57,7 +58,7 @@ export async function attachLauncher(servers: readonly AttachedServer[]): Promis
       const ready = targets.map((target) => ({
         target,
         attached: true as const,
-        version: describeProcess(serverOf(target, servers, places, targets).place.process),
+        version: describeProcess(placeOf(target, places, targets).process),
       }));
       return { ready, missing: [] };
     },
@@ -66,32 +67,29 @@ export async function attachLauncher(servers: readonly AttachedServer[]): Promis
       async (_prepared, planned) => {
         const target = plan.targets.find(({ id }) => id === planned.target);
         if (target === undefined) throw new Error(`no target ${planned.target}`);
-        const { server, place } = serverOf(target, servers, places, plan.targets);
-        return toServer(await findServer(server.url, place.process), stopped);
+        const { url, process } = placeOf(target, places, plan.targets);
+        return toServer(await findServer(url, process), stopped);
       },
   };
 }
 
-/** The server of a target, also of one that repeats another. */
-function serverOf(
+/** The place of a target, also of one that repeats another. */
+function placeOf(
   { id, repeats }: Target,
-  servers: readonly AttachedServer[],
   places: ReadonlyMap<string, Place>,
   targets: readonly Target[],
-): { server: AttachedServer; place: Place } {
+): Place {
   const repeated = targets.find((one) => one.id === repeats?.targetId);
-  if (repeated !== undefined) return serverOf(repeated, servers, places, targets);
-  const server = servers.find(({ target }) => target === id);
+  if (repeated !== undefined) return placeOf(repeated, places, targets);
   const place = places.get(id);
-  if (server === undefined || place === undefined) throw new Error(`no server of ${id}`);
-  return { server, place };
+  if (place === undefined) throw new Error(`no server of ${id}`);
+  return place;
 }
 
 /** Throws a usage error if two names refer to the same process: their difference would be noise. */
-function refuseSame(servers: readonly AttachedServer[], places: ReadonlyMap<string, Place>): void {
+function refuseSame(places: ReadonlyMap<string, Place>): void {
   const seen = new Map<string, string>();
-  for (const { target } of servers) {
-    const { host, port, isRemote, process } = places.get(target) as Place;
+  for (const [target, { host, port, isRemote, process }] of places) {
     const key = isRemote || process === undefined ? `${host} ${port}` : String(process.pid);
     const other = seen.get(key);
     if (other !== undefined) {
@@ -116,11 +114,8 @@ async function findServer(url: string, known?: ServerProcess): Promise<Place> {
   const { hostname, protocol, port: typed } = origin;
   const name = hostname.replace(/^\[(.*)\]$/, '$1');
   const port = Number(typed || (protocol === 'https:' ? 443 : 80));
-  const addresses = (await lookup(name, { all: true, verbatim: false }).catch(() => [])).map(
-    ({ address }) => address,
-  );
   let host: string | undefined;
-  for (const address of addresses) {
+  for (const { address } of await lookup(name, { all: true, verbatim: false }).catch(() => [])) {
     if (host === undefined && (await isListening(address, port))) host = address;
   }
   if (host === undefined) {
@@ -130,7 +125,7 @@ async function findServer(url: string, known?: ServerProcess): Promise<Place> {
     );
   }
   const isRemote = !(await isThisMachine(host));
-  const place = { host, port, tls: await tlsOf(origin), isRemote };
+  const place = { url, host, port, tls: await tlsOf(origin), isRemote };
   const found = isRemote ? { unknown: `${host} is another machine` } : await findListener(host, port);
   if ('unknown' in found) return { ...place, process: undefined, unknown: found.unknown };
   const process = known?.pid === found.pid ? known : await identify(found.pid);

@@ -26,7 +26,6 @@ import { TurnTaker } from './turns.ts';
 import { beginWatch, endWatch, isWatched } from './upkeep.ts';
 import { rampOf, warmUp } from './warm-up.ts';
 
-/** The longest duration of a fixed amount of requests. */
 const AMOUNT_SECONDS = 600;
 
 /** A trial to be measured. */
@@ -74,13 +73,11 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   return entries.flatMap(({ planned }) => ended.find(({ id }) => id === planned.id) ?? []);
 }
 
-/** A server that has answered rightly. */
 interface StartedServer {
   life: ServerLife;
   ready: ReadyServer;
 }
 
-/** The settings of a load. */
 interface Loading {
   plan: Plan;
   clock: Clock;
@@ -123,7 +120,7 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
   const [only, ...others] = loaded;
   if (only === undefined) return;
   if (load.mode === 'promise') {
-    await searchCapacity(only, plan, load.promises, () => warmSides(loaded, loading));
+    await searchCapacity(only, plan, load.promises, () => warmSides([only], loading));
     return;
   }
   const cycleSeconds = await warmSides(loaded, loading);
@@ -176,7 +173,6 @@ async function loadAlone(one: Loaded, cycleSeconds: number, { plan, seconds }: L
   await loops?.measureCurve();
 }
 
-/** Opens one window, sampled and reported in full. */
 async function takeWindow(one: Loaded, window: Window): Promise<void> {
   const { side } = one;
   await attempt(side.outcome, async () => {
@@ -187,7 +183,6 @@ async function takeWindow(one: Loaded, window: Window): Promise<void> {
   });
 }
 
-/** A side that takes short turns. */
 interface Turning extends Loaded {
   taker: TurnTaker;
 }
@@ -312,7 +307,6 @@ async function warmSides(loaded: readonly Loaded[], { plan, seconds }: Loading):
   return cycleSeconds;
 }
 
-/** Notes the reasons against each side. */
 function noteAll(loaded: readonly Loaded[], reasons: readonly Reason[][]): void {
   for (const [index, { side }] of loaded.entries())
     for (const reason of reasons[index] ?? []) side.outcome.note(reason);

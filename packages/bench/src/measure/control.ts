@@ -28,7 +28,6 @@ function openKind(): Kind {
   return { turns: { cpuUs: 0, seconds: 0 }, rests: { cpuUs: 0, seconds: 0 }, answers: 0 };
 }
 
-/** The server of a control. */
 interface Controlled {
   metered: Metered;
   burner: Burner;
@@ -109,7 +108,6 @@ export class ControlTaker {
     }
   }
 
-  /** Burns what is owed, if it is enough. */
   async #pay(when: 'turns' | 'rests'): Promise<void> {
     this.#owedUs[when] += this.#halfUs;
     if (this.#owedUs[when] < this.#leastUs) return;

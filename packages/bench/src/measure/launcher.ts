@@ -32,13 +32,11 @@ export interface ServerContext {
   time: readonly string[] | undefined;
   /** The address that servers listen on; by default one that only this machine reaches. */
   host?: string | undefined;
-  /** Aborted when the run is interrupted. */
   stopped: AbortSignal;
 }
 
 /** Provides the servers of a run. */
 export interface Launcher {
-  /** Chooses the cores of the server and of the load. */
   place: (needs: PlacementNeeds) => Promise<PinnedCommands>;
   /** Prepares the targets of a plan for launch. `copies` are the stacks in the copies of their projects. */
   prepare(
@@ -46,7 +44,6 @@ export interface Launcher {
     tell: (doing: string) => void,
     copies?: readonly Stack[],
   ): Promise<{ ready: Launchable[]; missing: Missing[] }>;
-  /** Provides the server of each trial. */
   open(context: ServerContext): TrialEffects['launch'];
 }
 

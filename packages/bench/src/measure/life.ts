@@ -66,16 +66,12 @@ export interface TrialEffects {
   /** Sends the login, and returns the draw with its token. Absent if no workload has one. */
   logIn?(server: Server, draw: Draw, deadlineSeconds: number): Promise<Draw>;
   verify(server: Server, draw: Draw, when: string): Promise<Expected>;
-  /** The engine that loads the servers. */
   load(): LoadEngine;
-  /** The companions of this run. */
   companions: RunningCompanion[];
   /** Opens the sampler of a server and its companions; undefined if the process of the server is unknown. */
   resources(server: Server, companions: NamedProcess[]): Promise<Sampler | undefined>;
-  /** Opens the reader of a server's CPU between short turns; undefined if it cannot be read that often. */
-  meter(server: Server): CpuMeter | undefined;
-  /** Opens the reader of a companion's CPU in the same way. */
-  meterBeside(companion: NamedProcess): CpuMeter | undefined;
+  /** Opens the reader of a process's CPU between short turns; undefined if it cannot be read that often. */
+  meter(process: { pid?: number | undefined; cgroup?: Server['cgroup'] }): CpuMeter | undefined;
   /** Looks at the runtime of a server; undefined if its process is not known. Absent if not needed. */
   seeRuntime?(server: Server): SeenRuntime | undefined;
   /** Lets a server use every core of the run, until the returned function pins it again; undefined if it stays pinned. Absent if not needed. */
@@ -83,7 +79,6 @@ export interface TrialEffects {
   /** Starts what burns CPU in the accounting of a server; undefined if it has none of its own. Absent if not needed. */
   startBurner?(server: Server, placed: PinnedCommands): Promise<Burner | undefined>;
   now(): number;
-  /** The clock of the turns. */
   clock: Clock;
   /** Reads the cores that a server may use now; undefined if they are unknown. Absent if not needed. */
   readCores?(server: Server): number[] | undefined;
@@ -123,7 +118,6 @@ export interface SeenRuntime {
   isSerial: boolean;
 }
 
-/** The process of a companion. */
 type NamedProcess = CompanionProcess & { name: CompanionName };
 
 /** The common inputs of a run's trials, and the target of one of them. */
@@ -135,6 +129,15 @@ export interface TrialContext {
   target: Target;
   /** The searches of earlier trials: where that of this one begins. */
   earlier?: readonly FoundCapacity[];
+}
+
+/** A server that has not given a correct response yet. */
+export interface Awaited {
+  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths' | 'mayIgnorePort' | 'logTail'>;
+  /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
+  isLoggingIn: boolean;
+  /** The error in its last response. */
+  wrong?: string | undefined;
 }
 
 /** A verified server and its requests. */
@@ -166,11 +169,9 @@ export interface ReadyServer {
 /** A process whose CPU can be read between short turns. */
 export interface Metered {
   meter: CpuMeter;
-  /** What it uses without load. */
   upkeep: UpkeepMeter;
 }
 
-/** The reader of a companion's CPU. */
 interface CompanionMeter extends Metered {
   name: CompanionName;
   pid: number;
@@ -184,7 +185,6 @@ interface Renewal {
   aside?: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
-/** A companion in this trial. */
 interface Part {
   name: CompanionName;
   companion: TrialCompanion;
@@ -207,11 +207,13 @@ export class ServerLife {
   #answeredAtMs: number | undefined;
   /** The processes that collected garbage before the load; undefined if none was to. */
   #collected: number | undefined;
+  #isLoggingIn = false;
+  /** The error in the last response that had one. */
+  #wrong: string | undefined;
   #server: Server | undefined;
   #sampler: Sampler | undefined;
   /** The first answer to each request in the verifications before the load, and in those after it. */
   readonly #verified = { before: openSeen(), after: openSeen() };
-  /** The verification that is under way. */
   #verifying: SeenAnswers | undefined;
   #code: Promise<RunningCode> | undefined;
   /** True for a JVM that collects serially only because Bench gave it one core. */
@@ -256,7 +258,9 @@ export class ServerLife {
         this.#answers++;
         for (const { companion } of this.#parts) companion.onAnswer?.(answer.status);
         this.#verifying?.bodies.set(index, this.#verifying.bodies.get(index) ?? headOfBody(answer.body));
-        return draw.check(answer, index);
+        const wrong = draw.check(answer, index);
+        this.#wrong = wrong ?? this.#wrong;
+        return wrong;
       },
     };
   }
@@ -275,9 +279,14 @@ export class ServerLife {
     }
   }
 
-  /** The searches of earlier trials. */
   get earlier(): readonly FoundCapacity[] {
     return this.#context.earlier ?? [];
+  }
+
+  /** The server until its first correct response; undefined before it was launched. */
+  get awaited(): Awaited | undefined {
+    if (this.#server === undefined || this.#answeredAtMs !== undefined) return undefined;
+    return { server: this.#server, isLoggingIn: this.#isLoggingIn, wrong: this.#wrong };
   }
 
   /** True if no trial of it can go on. */
@@ -342,7 +351,7 @@ export class ServerLife {
       server,
       spec: this.specOf(),
       sampler: this.#sampler,
-      metered: this.#metered(this.#effects.meter(server)),
+      metered: this.#metered({ pid: server.pid(), cgroup: server.cgroup }),
       seen: this.#seeRuntime(server),
       mostWarmupSeconds: prepared?.stack.warmupSeconds,
       isOwn: prepared !== undefined,
@@ -363,13 +372,14 @@ export class ServerLife {
   #meterBeside(processes: readonly NamedProcess[]): CompanionMeter[] | undefined {
     if (this.#parts.some(({ companion }) => companion.duringLoad !== undefined)) return undefined;
     const meters = processes.flatMap((one): CompanionMeter[] => {
-      const metered = this.#metered(this.#effects.meterBeside(one));
+      const metered = this.#metered(one);
       return metered === undefined ? [] : [{ name: one.name, pid: one.pid, ...metered }];
     });
     return meters.length === processes.length ? meters : undefined;
   }
 
-  #metered(meter: CpuMeter | undefined): Metered | undefined {
+  #metered(process: Parameters<TrialEffects['meter']>[0]): Metered | undefined {
+    const meter = this.#effects.meter(process);
     return meter && { meter, upkeep: new UpkeepMeter(meter, this.#effects.clock) };
   }
 
@@ -415,7 +425,9 @@ export class ServerLife {
   async #logIn(server: Server, draw: Draw): Promise<Draw> {
     if (draw.login === undefined || this.#effects.logIn === undefined) return draw;
     this.#loggedIn = { draw, atMs: performance.now() };
+    this.#isLoggingIn = true;
     this.#draw = this.#watch(await this.#effects.logIn(server, draw, this.#context.plan.startSeconds));
+    this.#isLoggingIn = false;
     return this.#draw;
   }
 
@@ -440,7 +452,6 @@ export class ServerLife {
     return this.#context.plan.load.newConnections === true ? requests.map(closeAfter) : requests;
   }
 
-  /** Adds these properties to the heads of all trials. */
   #setHead(known: Partial<TrialHead>): void {
     for (const { head } of this.trials) Object.assign(head, known);
   }
@@ -808,18 +819,15 @@ export class LifeTrial {
     this.#failed ||= fatal.length > 0;
   }
 
-  /** Adds a reason that the load has shown. */
   note(reason: Reason): void {
     this.add([reason]);
   }
 
-  /** Marks the trial as failed for this reason. */
   fail(error: unknown): void {
     this.#reasons.unshift(this.#explain(error));
     this.#failed = true;
   }
 
-  /** Returns its record. */
   record({
     tail: known,
     logTail,
@@ -862,7 +870,6 @@ function headOf(
   };
 }
 
-/** The parts of companions in the head of a record. */
 function headsOf(companions: readonly RunningCompanion[], target: Target): Pick<TrialHead, 'companions'> {
   const heads = companions
     .map((running) => [running.name, running.head(target)] as const)

@@ -16,9 +16,7 @@ export interface Side {
   /** The trial or, before all of them, the server: a failure of the load is its failure. */
   outcome: LifeTrial | ServerLife;
   ready: ReadyServer;
-  /** What was sampled in each of its windows. */
   samples: Sampled[];
-  /** The results of all its windows. */
   result: Partial<Omit<WindowResult, 'sampled'>>;
 }
 

@@ -27,7 +27,6 @@ export class OpenLoops {
     this.#plan = plan;
   }
 
-  /** Opens a window in a closed loop. */
   async warmUp(window: Omit<Window, 'load'>): Promise<LoadResult> {
     const closed: Window = { ...window, load: { mode: 'closed', ...this.#connecting } };
     return (await openWindow(this.#one, closed)).load;

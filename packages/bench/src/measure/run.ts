@@ -20,12 +20,10 @@ export interface RunEffects extends TrialEffects {
   decide(trials: Trial[]): 'continue' | 'stop';
   /** Returns a function that is false for planned trials that nothing needs any more: the comparisons of their targets are decided. */
   due(trials: Trial[]): (planned: PlannedTrial) => boolean;
-  /** Returns true if the run was interrupted. */
   interrupted(): boolean;
   on(event: RunEvent): void;
 }
 
-/** The inputs of a run. */
 interface PreparedRun {
   placed: PinnedCommands;
   prepared: Launchable[];

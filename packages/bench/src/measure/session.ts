@@ -25,7 +25,7 @@ export interface Session extends Disposable {
   /** Notes the estimated remaining time for commands that are refused. */
   expect(seconds: number): void;
   /** Notes the server that holds databases of this command; undefined if none are left. */
-  recordLeftoverServer(server: string | undefined): void;
+  recordLeftoverServer: (server: string | undefined) => void;
 }
 
 /** The purpose of a session. */
@@ -70,7 +70,6 @@ export async function openSession({ run, isAlone, log = () => {}, ...options }: 
   }
 }
 
-/** Notes a command in the state folder. */
 function enterSession({
   run,
   token,

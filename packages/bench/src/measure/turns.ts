@@ -17,7 +17,6 @@ import {
 import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
 import type { Metered, ReadyServer } from './life.ts';
 
-/** The result of all turns of one server. */
 interface TurnsResult {
   load: LoadResult;
   sampled: Sampled | undefined;
@@ -118,7 +117,6 @@ export class TurnTaker {
     return turn;
   }
 
-  /** The turns so far. */
   get taken(): Turns {
     return {
       ...this.#taken,

@@ -197,7 +197,6 @@ export async function logIn(
 /** The errors of OpenSSL for a response in plain text. */
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|RECORD_LAYER_FAILURE/;
 const NO_TLS_TEXT = /wrong version number|packet length too long/i;
-/** The errors of Node for certificates. */
 const UNTRUSTED = /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/;
 
 /** Says what it means that a request got no response. */

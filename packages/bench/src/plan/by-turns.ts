@@ -26,7 +26,6 @@ const MOST_AT_ONCE = 8;
 /** The answers on each connection that a turn has time for. A turn of a comparison is as short as it can be. */
 export const TURN_ANSWERS = { comparison: 2, table: 10 };
 
-/** The facts of a plan that decide. */
 type TurnFacts = Pick<
   Plan,
   | 'userRequests'

@@ -13,7 +13,7 @@ import { completeUserRequests, draftOptions } from 'bench-targets/catalogue/work
 import type { UserRequests, AttachedServer } from 'bench-model/requests';
 import { describeUserRequests, nameRoutes } from 'bench-targets/catalogue/workloads/requests/sent';
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
-import type { BackgroundRequest, LoadMode } from 'bench-model/settings';
+import type { BackgroundRequest } from 'bench-model/settings';
 import type { Target } from 'bench-model/target';
 import { UsageError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
@@ -67,7 +67,6 @@ export interface Found {
   startupSeconds?: number;
 }
 
-/** What options ask to measure. */
 interface Chosen {
   workload: Workload;
   userRequests: UserRequests | undefined;
@@ -164,7 +163,7 @@ export function makePlan(
   const shortest =
     ROUTE_WINDOW_SECONDS[sequentialTest === undefined || byTurns === undefined ? 'other' : 'comparison'];
   const shared = routes === undefined ? usualSeconds : Math.max(shortest, tidy(usualSeconds / routes.length));
-  const ownSeconds = chosen.windowSeconds ?? secondsFor(load) ?? shared;
+  const ownSeconds = chosen.windowSeconds ?? (load.mode === 'promise' ? SEARCH_SECONDS : shared);
   const windowSeconds = wholeWaits(ownSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
@@ -314,7 +313,6 @@ export function nameTrial({
   return `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
 }
 
-/** One target at one place. */
 interface Cell extends Place {
   target: string;
 }
@@ -351,11 +349,6 @@ function disturbTarget(target: Target, background: BackgroundRequest): Target {
   };
 }
 
-/** Returns the window that a kind of load needs, in seconds; undefined if any is enough. */
-function secondsFor(load: LoadMode): number | undefined {
-  return load.mode === 'promise' ? SEARCH_SECONDS : undefined;
-}
-
 /** Returns the default rungs that an engine supports; if it supports none, its most connections. */
 function rungsFor(engine: EngineName, rungs: number[]): number[] {
   const most = ENGINES[engine].mostConnections;
@@ -384,7 +377,6 @@ function chooseTargets(options: BenchOptions, stacks: Stack[], workload: string 
   return expandTargets(offering.length > 0 ? offering : ['*/*'], stacks, workload);
 }
 
-/** The workload if none is named. */
 const USUAL_WORKLOAD = 'devices';
 
 /**
@@ -411,11 +403,8 @@ function chooseRequests(
     throw new UsageError(`--workload has no effect: ${first.manifest} has "requests"`, 'omit it');
   const wanted = completeUserRequests(first.requests.draft, first.requests.locate);
   for (const { manifest, requests } of others) {
-    if (
-      requests === undefined ||
-      isSameRequests(wanted, completeUserRequests(requests.draft, requests.locate))
-    )
-      continue;
+    const other = requests && completeUserRequests(requests.draft, requests.locate);
+    if (other === undefined || describeUserRequests(wanted) === describeUserRequests(other)) continue;
     throw new UsageError(
       `${first.manifest} and ${manifest} ask for different requests, so their figures could not be compared`,
       'give both the same requests, or name them: --requests-file requests.json',
@@ -428,11 +417,6 @@ function offers(variants: Stack['variants'], workload: string): boolean {
   return Object.values(variants).some(({ workloads }) => workloads.includes(workload));
 }
 
-function isSameRequests(one: UserRequests, other: UserRequests): boolean {
-  return describeUserRequests(one) === describeUserRequests(other);
-}
-
-/** Returns the servers as the plan stores them. Throws a usage error if two have the same name. */
 function attachServers(
   servers: readonly ServerOptions[],
   userRequests: UserRequests | undefined,

@@ -10,7 +10,6 @@ export interface BenchRequest extends BenchOptions {
   revisions?: string[];
   /** Measures a commit once if two revisions name it, instead of refusing them: a job may run on the baseline itself. */
   mayRepeatRevisions?: boolean;
-  /** A stored run to complete. */
   resume?: string;
   /** A stored run whose plan is measured again. */
   again?: string;
@@ -24,7 +23,6 @@ export interface BenchRequest extends BenchOptions {
   openapi?: string;
   /** Compares the runtime of the targets with the newer ones that are here. */
   upgrade?: true;
-  /** Refuses a plan of one target. */
   compares?: true;
   json: boolean;
   detail: boolean;

@@ -10,24 +10,6 @@ import { sum } from 'bench-statistics/numbers';
 export const ROWS_HINT =
   'add rows, have values made by {uuid} or {seq}, or send less: --rate, --amount, --warmup, --duration. If the server takes a row again: "repeat": true in a file of requests';
 
-/** A planned load, as far as it decides how many rows are used. */
-type PlannedLoad = Pick<
-  Plan,
-  | 'userRequests'
-  | 'routes'
-  | 'attached'
-  | 'trials'
-  | 'targets'
-  | 'load'
-  | 'autoWarmup'
-  | 'warmupSeconds'
-  | 'waitSeconds'
-  | 'quick'
-  | 'windowSeconds'
-  | 'rungs'
->;
-
-/** The routes of a draw. */
 type Routes = readonly Route[] | undefined;
 
 /**
@@ -45,7 +27,7 @@ export function shareOf(
 }
 
 /** Throws a usage error if the file has fewer rows than a plan is known to send. */
-export function refuseFewRows(plan: PlannedLoad, routes: Routes): void {
+export function refuseFewRows(plan: Plan, routes: Routes): void {
   const { userRequests, load, rungs, trials } = plan;
   const once = sentOnce(plan, routes);
   if (userRequests?.rows === undefined || once === undefined) return;
@@ -62,7 +44,7 @@ export function refuseFewRows(plan: PlannedLoad, routes: Routes): void {
 
 /** Describes rows that were used up, `requests` of them within these seconds of load. */
 export function describeUsedUp(
-  plan: PlannedLoad,
+  plan: Plan,
   planned: PlannedTrial,
   { requests, seconds, routes }: { requests: number; seconds: number; routes: Routes },
 ): RowsFacts {
@@ -81,7 +63,7 @@ export function describeUsedUp(
 
 /** The rows that the checks of a trial use, and the largest share of a request that uses rows up; undefined if none does. */
 function sentOnce(
-  { userRequests, routes: alone }: PlannedLoad,
+  { userRequests, routes: alone }: Plan,
   routes: Routes = [],
 ): { checks: number; share: number } | undefined {
   const weights = userRequests?.requests.map(({ weight }) => weight) ?? [];
@@ -91,13 +73,13 @@ function sentOnce(
 }
 
 /** Returns the trials that share the rows. */
-function livesOf({ attached, trials, targets }: PlannedLoad): number {
+function livesOf({ attached, trials, targets }: Plan): number {
   return attached === undefined ? 1 : trials.length + targets.length;
 }
 
 /** Returns the rows that one load uses at this rate. */
 function needed(
-  plan: PlannedLoad,
+  plan: Plan,
   planned: PlannedTrial,
   { perSecond, share }: { perSecond: number; share: number },
 ): number {
@@ -106,7 +88,6 @@ function needed(
   return Math.ceil(warmup + (load.mode === 'amount' ? load.requests * share : perSecond * windowSeconds));
 }
 
-/** Rounds up to two digits. */
 function roundUp(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
   return Math.ceil(value / unit) * unit;

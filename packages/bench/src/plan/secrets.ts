@@ -50,7 +50,6 @@ function commandOf({ flag, run }: Named): string {
  * that names the option if a secret is missing, was stored after all, or does not belong to the plan.
  */
 export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, run }: Named): Plan {
-  refuseLostCommand(stored, flag);
   const plan = restoreFromFile(stored);
   const { userRequests, attached } = plan;
   const kept = userRequests?.requests ?? [];
@@ -73,7 +72,10 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
       commandLine(commandOf({ flag, run })),
     );
   }
-  if (userRequests === undefined) return plan;
+  if (userRequests === undefined) {
+    refuseLost(plan, flag);
+    return plan;
+  }
   if (url !== undefined && address !== undefined && redactUrl(url.href) !== address) {
     throw new UsageError(
       `${redactUrl(url.href)}: run ${run} measured ${address}`,
@@ -97,8 +99,9 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
     ...(path === undefined ? {} : { path }),
     headers: fillIn(one.headers, headers),
   }));
-  refuseLost(requests, flag, run);
-  return { ...plan, userRequests: { ...userRequests, requests } };
+  const restored = { ...plan, userRequests: { ...userRequests, requests } };
+  refuseLost(restored, flag);
+  return restored;
 }
 
 /** Returns headers with the given values for those that were not kept. */
@@ -142,28 +145,22 @@ function nameSent(request: Pick<UserRequest, 'method' | 'path'> | undefined): st
   return request === undefined ? undefined : redactUrl(nameRequest(request));
 }
 
-/** Throws a usage error for a secret in the command of an app, which a stored plan does not keep. */
-function refuseLostCommand({ run, apps = [] }: Plan, flag: Named['flag']): void {
-  const lost = apps.find(({ command }) =>
-    command.some((word) => word.includes(NOT_KEPT) || word.includes(NOT_KEPT_IN_URL)),
-  );
-  if (lost === undefined) return;
-  throw new UsageError(
-    `the command of ${lost.name} in run ${run} holds a secret, which a stored run does not keep`,
-    `start a new run. To use ${nameFlag(flag)} later, let the server read the secret from its environment`,
-  );
+function isLost(text: string): boolean {
+  return text.includes(NOT_KEPT) || text.includes(NOT_KEPT_IN_URL);
 }
 
-/** Throws a usage error for a secret that no option can give again, such as one in one of several paths. */
-function refuseLost(requests: readonly UserRequest[], flag: Named['flag'], run: string): void {
-  const lost = requests.find(
-    ({ path, body = '' }) =>
-      path.includes(NOT_KEPT_IN_URL) || body.includes(NOT_KEPT) || body.includes(NOT_KEPT_IN_URL),
-  );
-  if (lost === undefined) return;
+/** Throws a usage error for a secret that no option can give again: in the command of an app, in one of several paths, or in a body. */
+function refuseLost({ run, apps = [], userRequests }: Plan, flag: Named['flag']): void {
+  const app = apps.find(({ command }) => command.some(isLost));
+  const request = userRequests?.requests.find(({ path, body = '' }) => isLost(path) || isLost(body));
+  if (app === undefined && request === undefined) return;
+  const [what, instead] =
+    request === undefined
+      ? [`the command of ${app?.name} in run ${run}`, 'let the server read the secret from its environment']
+      : [`${nameRequest(request)} of run ${run}`, 'write the secret as {env:NAME}'];
   throw new UsageError(
-    `${nameRequest(lost)} of run ${run} holds a secret, which a stored run does not keep`,
-    `start a new run. To use ${nameFlag(flag)} later, write the secret as {env:NAME}`,
+    `${what} holds a secret, which a stored run does not keep`,
+    `start a new run. To use ${nameFlag(flag)} later, ${instead}`,
   );
 }
 

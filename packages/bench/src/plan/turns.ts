@@ -43,14 +43,12 @@ export interface TurnPlan {
   spanSeconds: number;
 }
 
-/** The needs of a plan of turns. */
 interface TurnNeeds {
   sides: number;
   /** The sum of the windows of each side. */
   windowSeconds: number;
   /** The time from answer to answer on one connection, of the slowest side. */
   cycleSeconds: number;
-  /** The designed wait of each response. */
   waitSeconds?: number | undefined;
   /** The shortest turn that is wanted. */
   turnSeconds: number;

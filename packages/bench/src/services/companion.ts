@@ -111,7 +111,6 @@ export interface CompanionProcess {
 
 /** A companion for the length of one trial. Disposing ends its part, whatever the state of the trial. */
 export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
-  /** Environment variables for the server. */
   env?: Record<string, string>;
   /** Returns the process to sample; undefined if unknown. Throws if it has ended. */
   process?(): CompanionProcess | undefined;

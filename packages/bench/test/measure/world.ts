@@ -236,19 +236,21 @@ export function createWorld(twist: Twist = {}): World {
         },
       };
     },
-    meterBeside: () => twist.besideUs && { readUs: twist.besideUs },
-    meter({ port }) {
+    meter({ pid = 0 }) {
+      // The pids of companions are higher than those of servers.
+      if (pid > FIRST_PID) return twist.besideUs && { readUs: twist.besideUs };
       if (twist.turns !== true) return undefined;
+      const port = String(FIRST_PORT + FIRST_PID - pid);
       let seen = 0;
       return {
         source: 'fake',
         readUs() {
           done.push(`read CPU ${port}`);
-          const us = spent.get(String(port)) ?? 0;
+          const us = spent.get(port) ?? 0;
           // A reading that sees no turn follows a rest.
-          const rested = us === seen ? us + (owed.get(String(port)) ?? 0) : us;
-          if (us === seen) owed.delete(String(port));
-          spent.set(String(port), rested);
+          const rested = us === seen ? us + (owed.get(port) ?? 0) : us;
+          if (us === seen) owed.delete(port);
+          spent.set(port, rested);
           seen = rested;
           return rested + ((twist.cpuUs?.upkeep ?? 0) * nowMs) / 1000;
         },
@@ -356,11 +358,14 @@ function createBackground(twist: Twist, done: string[]): RunningCompanion {
   );
 }
 
+/** The first server of a world; the next ones have higher ports and lower pids. */
+const [FIRST_PORT, FIRST_PID] = [3000, 4710];
+
 function createServer(twist: Twist, reach: (step: Step) => Promise<void>, index: number): Server {
   return {
     host: '127.0.0.1',
-    port: 3000 + index,
-    pid: () => 4710 - index,
+    port: FIRST_PORT + index,
+    pid: () => FIRST_PID - index,
     cgroup: undefined,
     startedAtMs: twist.isAttached === true ? undefined : performance.now() - 250,
     ended: () => twist.ended?.(),

@@ -82,7 +82,6 @@ export function countsOf(databases: readonly Pick<OpenDatabase, 'count'>[]): Pic
 
 /** The table of one trial. Disposing removes it. */
 export interface OpenTable extends AsyncDisposable, Pick<OpenDatabase, 'count'> {
-  /** The environment of its server. */
   env: Record<string, string>;
   /**
    * Counts the rows inserted by this trial once nobody is connected. Throws a database error if a connection

@@ -22,7 +22,6 @@ export async function findDatabase(databaseUrl = process.env['DATABASE_URL']): P
   };
 }
 
-/** The facts of a server that somebody else runs. */
 interface Standing {
   version: string;
   mayCreate: boolean;

@@ -1,15 +1,12 @@
 /** MySQL or MariaDB, as installed: its data live as long as the run. */
-import { randomBytes } from 'node:crypto';
 import { ToolchainError } from 'bench-model/errors';
-import { launch } from 'bench-machine/launch';
 import { findProgram, foldersOnPath } from 'bench-machine/path';
-import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { run } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
-import { launchedProgram, type CompanionContext, type LaunchedProgram } from '../companion.ts';
+import type { CompanionContext, LaunchedProgram } from '../companion.ts';
 import {
   awaitServer,
-  makeScratch,
+  launchDatabase,
   MAX_CONNECTIONS,
   QUERY_MS,
   USER,
@@ -17,7 +14,6 @@ import {
   type FoundDatabase,
 } from './server.ts';
 
-const HOST = '127.0.0.1';
 /** Folders that hold servers and are not on the PATH of every user. */
 const OF_SERVERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec'];
 
@@ -46,14 +42,14 @@ const MYSQL: Dialect = {
 };
 
 /**
- * The start script: `$1` creates the system tables, with its option `$2`; `$3` the server, `$4` the folder, `$5` the port. The
+ * The start script: `$1` creates the system tables, with its option `$2`; `$3` the server, `$4` the folder, `$5` the address, `$6` the port. The
  * settings are the defaults of the program, not those of the machine. MySQL refuses to start if it cannot read the folder
  * for files of statements, and that of a package belongs to another user.
  */
 const START = [
   '"$1" --no-defaults "$2" "--datadir=$4/data" "--secure-file-priv=$4"',
   '&& exec "$3" --no-defaults "--datadir=$4/data" "--secure-file-priv=$4" "--socket=$4/socket"',
-  `"--init-file=$4/users.sql" --bind-address=${HOST} "--port=$5" --skip-name-resolve --max-connections=${MAX_CONNECTIONS}`,
+  `"--init-file=$4/users.sql" "--bind-address=$5" "--port=$6" --skip-name-resolve --max-connections=${MAX_CONNECTIONS}`,
   // The default of MySQL; that of MariaDB depends on its version.
   '--character-set-server=utf8mb4',
   // A second protocol of MySQL, which takes a fixed port.
@@ -94,40 +90,23 @@ export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): 
   return found('mariadb', [create, '--skip-test-db']);
 }
 
-/** Starts a new, empty server. It may not answer yet. */
-async function launchMysql(
-  { server: program, create }: Programs,
-  { token, folder, placed, countsStatements = false }: CompanionContext,
-): Promise<LaunchedProgram> {
-  const port = await findFreePort(HOST);
-  const password = randomBytes(16).toString('hex');
-  // Each statement has a line. Others reach no account: root has no password, but only the socket in the private folder.
-  const users = `create user '${USER}'@'${HOST}' identified by '${password}';
-grant all privileges on *.* to '${USER}'@'${HOST}' with grant option;
-`;
-  const { folder: scratch, owner } = makeScratch(token, 'mysql', 'users.sql', users);
-  const server = await launch({
-    id: 'mysql',
-    token,
-    command: [
-      ...owner,
-      'sh',
-      '-c',
-      countsStatements ? `${START} --performance-schema` : START,
-      'sh',
-      ...create,
-      program,
-      scratch,
-      '{port}',
-    ],
-    cwd: scratch,
-    // Its owner may not write to that of Bench.
-    env: { TMPDIR: scratch },
-    host: HOST,
-    port,
-    prefix: placed.beside,
-    scratch,
-    folder,
-  });
-  return launchedProgram(server, `mysql://${USER}:${password}@${toAuthority({ host: HOST, port })}/`);
+function launchMysql({ server, create }: Programs, context: CompanionContext): Promise<LaunchedProgram> {
+  return launchDatabase(
+    {
+      id: 'mysql',
+      // Each statement has a line. Others reach no account: root has no password, but only the socket in the private folder.
+      file: (password, host) => [
+        'users.sql',
+        [
+          `create user '${USER}'@'${host}' identified by '${password}';`,
+          `grant all privileges on *.* to '${USER}'@'${host}' with grant option;`,
+          '',
+        ].join('\n'),
+      ],
+      script: context.countsStatements ? `${START} --performance-schema` : START,
+      programs: () => [...create, server],
+      url: (authority) => `mysql://${authority}/`,
+    },
+    context,
+  );
 }

@@ -1,26 +1,21 @@
 /** PostgreSQL: how to ask it, and the embedded one, whose binaries come in npm packages and whose data live as long as the run. */
-import { randomBytes } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ToolchainError } from 'bench-model/errors';
-import { launch } from 'bench-machine/launch';
-import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { readText } from 'bench-machine/procfs';
 import { run, runSync } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
-import { launchedProgram, type CompanionContext, type LaunchedProgram } from '../companion.ts';
+import type { CompanionContext, LaunchedProgram } from '../companion.ts';
 import {
   awaitServer,
   isOpenToNobody,
-  makeScratch,
+  launchDatabase,
   MAX_CONNECTIONS,
   QUERY_MS,
   USER,
   type DatabaseServer,
   type Dialect,
 } from './server.ts';
-
-const HOST = '127.0.0.1';
 
 /** How to ask PostgreSQL. */
 export const POSTGRES: Dialect = {
@@ -107,43 +102,22 @@ export async function startPostgres(
   return server;
 }
 
-async function launchPostgres(
-  root: string,
-  { token, folder, placed, countsStatements = false }: CompanionContext,
-): Promise<LaunchedProgram> {
-  const port = await findFreePort(HOST);
-  const password = randomBytes(16).toString('hex');
-  const { folder: scratch, owner } = makeScratch(token, 'database', 'password', password);
-  const isOpen = owner.length === 0 || isOpenToNobody(join(root, 'bin', 'postgres'));
-  const home = isOpen ? root : copyTo(scratch, root);
-  const server = await launch({
-    id: 'database',
-    token,
-    command: [
-      ...owner,
-      'sh',
-      '-c',
-      countsStatements ? `${START} -c shared_preload_libraries=pg_stat_statements` : START,
-      'sh',
-      join(home, 'bin', 'initdb'),
-      join(home, 'bin', 'postgres'),
-      scratch,
-      '{host}',
-      '{port}',
-    ],
-    cwd: scratch,
-    env: {},
-    host: HOST,
-    port,
-    prefix: placed.beside,
-    // The data are discarded, so PostgreSQL need not write them to disk first.
-    stopSignal: 'SIGQUIT',
-    scratch,
-    folder,
-  });
-  return launchedProgram(
-    server,
-    `postgresql://${USER}:${password}@${toAuthority({ host: HOST, port })}/postgres`,
+function launchPostgres(root: string, context: CompanionContext): Promise<LaunchedProgram> {
+  return launchDatabase(
+    {
+      id: 'database',
+      file: (password) => ['password', password],
+      script: context.countsStatements ? `${START} -c shared_preload_libraries=pg_stat_statements` : START,
+      programs(folder, owner) {
+        const isOpen = owner.length === 0 || isOpenToNobody(join(root, 'bin', 'postgres'));
+        const home = isOpen ? root : copyTo(folder, root);
+        return ['initdb', 'postgres'].map((name) => join(home, 'bin', name));
+      },
+      url: (authority) => `postgresql://${authority}/postgres`,
+      // The data are discarded, so PostgreSQL need not write them to disk first.
+      stopSignal: 'SIGQUIT',
+    },
+    context,
   );
 }
 

@@ -1,8 +1,10 @@
 /** A database server of any kind: its start, its failures, and the empty databases on it. */
+import { randomBytes } from 'node:crypto';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseAddress } from 'bench-targets/catalogue/apps/services';
-import { describeEnd } from 'bench-machine/launch';
+import { describeEnd, launch, type LaunchSpec } from 'bench-machine/launch';
+import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { runSync } from 'bench-machine/subprocess';
 import { hide, secretsOf } from 'bench-machine/redact';
 import { isToken, makeScratchFolder } from 'bench-machine/scratch';
@@ -10,12 +12,14 @@ import { ToolchainError } from 'bench-model/errors';
 import type { CountedStatement } from '../../measure/caused.ts';
 import {
   CompanionError,
+  launchedProgram,
   untilReady,
   type CompanionContext,
   type CompanionProcess,
   type LaunchedProgram,
 } from '../companion.ts';
 
+const HOST = '127.0.0.1';
 const START_SECONDS = 60;
 /** The longest time for one statement: creating a database copies a template. */
 export const QUERY_MS = 60_000;
@@ -64,12 +68,10 @@ export interface OpenDatabase extends AsyncDisposable {
   count?: () => Promise<CountedStatement[]>;
 }
 
-/** The parts of a running server. */
 interface Parts extends Pick<FoundDatabase, 'kind' | 'version'>, Pick<CompanionContext, 'countsStatements'> {
   dialect: Dialect;
   /** The address of a database in which others can be created, with the password. */
   url: string;
-  /** Marks its databases. */
   token: string;
   /** The connections that it accepts. */
   maxConnections: number;
@@ -189,19 +191,51 @@ export function prefixOf(token: string): string {
   return `bench_${token}_`;
 }
 
-/** A private folder of a database, and the prefix that runs a command as its owner. */
-interface Scratch {
-  folder: string;
-  owner: readonly string[];
+/** How to launch an embedded database. */
+interface Launching {
+  /** Names its log and its folder. */
+  id: string;
+  /** The file in its private folder that gives the user of Bench this password, from this host. */
+  file: (password: string, host: string) => readonly [name: string, text: string];
+  /** The start script, whose words are `programs`, the folder, the address and the port. */
+  script: string;
+  /** Returns the programs of the script. Under root, those must be open to the owner of the folder. */
+  programs: (folder: string, owner: readonly string[]) => readonly string[];
+  /** Returns the address by `user:password@host:port`. */
+  url: (authority: string) => string;
+  stopSignal?: NonNullable<LaunchSpec['stopSignal']>;
 }
 
-/** Makes the private folder of a database, with a file that only the database may read. Under root, both belong to nobody. */
-export function makeScratch(token: string, what: string, file: string, text: string): Scratch {
-  const folder = makeScratchFolder(token, what);
-  writeFileSync(join(folder, file), text, { mode: 0o600 });
-  if (process.getuid?.() !== 0) return { folder, owner: [] };
-  for (const path of [folder, join(folder, file)]) chownSync(path, NOBODY, NOBODY);
-  return { folder, owner: AS_NOBODY };
+/** Launches a new, empty server with its data in a private folder. Under root, it belongs to nobody. It may not answer yet. */
+export async function launchDatabase(
+  { id, file, script, programs, url, ...how }: Launching,
+  { token, folder, placed }: CompanionContext,
+): Promise<LaunchedProgram> {
+  const port = await findFreePort(HOST);
+  const password = randomBytes(16).toString('hex');
+  const scratch = makeScratchFolder(token, id);
+  const [name, text] = file(password, HOST);
+  const path = join(scratch, name);
+  writeFileSync(path, text, { mode: 0o600 });
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) for (const one of [scratch, path]) chownSync(one, NOBODY, NOBODY);
+  const owner = isRoot ? AS_NOBODY : [];
+  const words = [...programs(scratch, owner), scratch, '{host}', '{port}'];
+  const server = await launch({
+    id,
+    token,
+    command: [...owner, 'sh', '-c', script, 'sh', ...words],
+    cwd: scratch,
+    // The owner of the folder may not write to that of Bench.
+    env: { TMPDIR: scratch },
+    host: HOST,
+    port,
+    prefix: placed.beside,
+    scratch,
+    folder,
+    ...how,
+  });
+  return launchedProgram(server, url(`${USER}:${password}@${toAuthority({ host: HOST, port })}`));
 }
 
 /** Returns true if `nobody` can run a program. In a checkout below /root it cannot. */

@@ -30,10 +30,8 @@ export interface ProgramContext {
   folder: string;
   /** Names its log; the part before the first hyphen is unique in a run. */
   id: string;
-  /** The folder of the project. */
   root: string;
   prefix: readonly string[];
-  /** Returns true if the user has interrupted. */
   isStopped: () => boolean;
 }
 
