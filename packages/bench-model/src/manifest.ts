@@ -266,13 +266,22 @@ const mapByName = <Value extends TSchema>(
 export const manifest = shape({
   ...DRAFT,
   name: Type.String({ description: 'Its name in targets.', ...name }),
-  language: Type.String({ description: 'The programming language.' }),
-  framework: Type.String({ description: 'The package of the framework.' }),
+  language: Type.Optional(
+    Type.String({ description: 'The programming language; by default that of its runtime.' }),
+  ),
+  framework: Type.Optional(Type.String({ description: 'The package of the framework.' })),
   class: stackClass,
   scheme,
-  runtime: oneOf(['node', 'python', 'none'] as const, '`node`, `python`, or `none` for a compiled program.'),
+  runtime: Type.Optional(
+    oneOf(
+      ['node', 'python', 'none'] as const,
+      '`node`, `python`, or `none` for a compiled program. With `requests`, by default that of the command.',
+    ),
+  ),
   build,
-  default: Type.String({ description: 'The variant that a target without one means.' }),
+  default: Type.Optional(
+    Type.String({ description: 'The variant that a target without one means; by default the first.' }),
+  ),
   variants: mapByName(variant, {
     description: 'The ways to run it, by name.',
     ...name,

@@ -21,8 +21,8 @@ export const PLAIN_VARIANT = {
 /** A server program: one folder with one `stack.json`. */
 export interface Stack
   extends
-    Pick<Manifest, 'name' | 'language' | 'framework' | 'runtime' | 'default' | 'envFile' | 'port'>,
-    Required<Pick<Manifest, 'build' | 'runtimes'>> {
+    Pick<Manifest, 'name' | 'envFile' | 'port'>,
+    Required<Pick<Manifest, 'language' | 'framework' | 'runtime' | 'default' | 'build' | 'runtimes'>> {
   variants: Record<string, Variant>;
   /** The absolute path of its folder. */
   root: string;

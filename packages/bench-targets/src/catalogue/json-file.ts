@@ -80,7 +80,7 @@ export function refuseErrors(
   { what, hint }: { what: string; hint: string },
 ): void {
   if (error === undefined) return;
-  const { instancePath, keyword, params, parentSchema, message = 'is invalid' } = error;
+  const { instancePath, keyword, params, parentSchema, data, message = 'is invalid' } = error;
   const path = partsOf(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const where = path.length > 0 ? `"${path.join('.')}" ` : '';
   const refuse = (problem: string, place = path, then = hint): never => {
@@ -96,6 +96,9 @@ export function refuseErrors(
   }
   if (keyword === 'required')
     refuse(`${where || `${what} `}needs the field "${String(params['missingProperty'])}"`);
+  const request = `GET ${String(data)}`;
+  if (keyword === 'pattern' && new RegExp(String(params['pattern'])).test(request))
+    refuse(`${where}has no method`, path, `write "${request}"`);
   const allowed = keyword === 'enum' ? ` (${(params['allowedValues'] as string[]).join(', ')})` : '';
   const meaning = keyword === 'type' ? parentSchema?.['description'] : undefined;
   refuse(`${where}${message}${allowed}`, path, typeof meaning === 'string' ? `${meaning}\n${hint}` : hint);

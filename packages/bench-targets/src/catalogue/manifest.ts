@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
-import type { Manifest, RequestsFile, Service, WrittenVariant } from 'bench-model/manifest';
+import type { Manifest as Written, RequestsFile, Service, WrittenVariant } from 'bench-model/manifest';
 import { PLAIN_VARIANT, type Stack, type Variant } from 'bench-model/stack';
 import { present } from 'bench-model/options';
-import { ADDRESS, startOf } from './apps/app.ts';
-import { findProject } from './apps/project.ts';
+import { ADDRESS, LANGUAGES, startOf } from './apps/app.ts';
+import { findProject, runtimeOf } from './apps/project.ts';
 import { canMovePorts } from './ports.ts';
 import { fieldsOf, leavesFolder, namesService, unknownPlaceholder } from './apps/services.ts';
 import { documentOf } from 'bench-machine/home';
@@ -16,6 +16,10 @@ import { WORKLOAD_NAMES } from './workloads/index.ts';
 import { toDraft } from './workloads/requests/file.ts';
 
 const SCHEMA = new URL('../../../bench-model/schema/stack.schema.json', import.meta.url);
+
+/** The fields that the manifest of a user need not have: they are derived. */
+const DERIVED = ['language', 'framework', 'runtime', 'default'] as const;
+type Manifest = Written & Required<Pick<Written, (typeof DERIVED)[number]>>;
 
 /** The placeholders that the words of a program can hold, by its job. */
 const PLACEHOLDERS = {
@@ -49,13 +53,31 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
 export function checkManifest(read: JsonFile, root: string): Stack {
   refuseErrors((errorsOf ??= makeCheck())(read.value), read, { what: 'a stack', hint: CONTRACT_HINT });
-  const manifest = read.value as Manifest;
+  const manifest = complete(read.value as Written, root);
+  const lacking = DERIVED.find(
+    (field) => manifest.requests === undefined && !(field in (read.value as Written)),
+  );
+  if (lacking !== undefined)
+    throw new UsageError(
+      `${read.at([])}: without "requests", a stack needs the field "${lacking}"`,
+      CONTRACT_HINT,
+    );
   for (const [path, problem] of problemsOf(manifest, root))
     throw new UsageError(`${read.at(path)}: ${problem}`, CONTRACT_HINT);
   const found = findLiterals(manifest);
   hide(valuesOf(found.map(([, literal]) => literal)));
   const literals = new Set(found.map(([path, { name }]) => `${read.at(path)}: ${name}`));
   return { ...toStack(manifest, root, read), literals: [...literals] };
+}
+
+/** Returns a manifest with the fields that can be derived for the app of a user; that of Bench has them, or is refused. */
+function complete(written: Written, root: string): Manifest {
+  const [first = ''] = Object.keys(written.variants);
+  const { default: usual = first } = written;
+  const [program = ''] = written.variants[usual]?.command ?? [];
+  const isComplete = written.runtime !== undefined || written.requests === undefined;
+  const { runtime = isComplete ? 'none' : runtimeOf(root, program) } = written;
+  return { language: LANGUAGES[runtime], framework: 'unknown', ...written, runtime, default: usual };
 }
 
 function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {

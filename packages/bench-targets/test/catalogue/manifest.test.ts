@@ -251,7 +251,7 @@ describe('readManifest', () => {
     ['"name": "my-api"', '"name": "My Api"', '2: "name" must match pattern "^[a-z0-9][a-z0-9-]*$"'],
     ['"FAST": "1"', '"FAST": 1', '18: "variants.tuned.env.FAST" must be string'],
     ['["devices", "gather"]', '[]', '19: "variants.tuned.workloads" must NOT have fewer than 1 items'],
-    ['"default": "node",', '', '1: a stack needs the field "default"'],
+    ['"default": "node",', '', '1: without "requests", a stack needs the field "default"'],
     [
       '["{runtime}", "server.ts", "--port", "{port}"]',
       '"node server.ts {port}"',
@@ -339,6 +339,21 @@ describe('a manifest with requests', () => {
       attest: {},
       workloads: [],
     });
+  });
+
+  it('needs neither language, framework, runtime nor default', () => {
+    const { name, requests, variants } = OWN;
+    const stack = read(JSON.stringify({ name, requests, variants }));
+    const derived = { language: 'python', framework: 'unknown', runtime: 'python', default: 'app' };
+    expect(stack).toMatchObject({ ...derived, project: { kind: 'python' } });
+  });
+
+  it('says how a path alone becomes a request', () => {
+    const error = errorOf(() => read(JSON.stringify({ ...OWN, requests: ['/orders'] })));
+    expect([error.message, error.hint]).toEqual([
+      expect.stringMatching(/:1: "requests.0" has no method$/),
+      'write "GET /orders"',
+    ]);
   });
 
   it('uses the runtime that it names, regardless of its command', () => {

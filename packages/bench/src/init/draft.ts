@@ -47,12 +47,9 @@ export function makeManifest(draft: Draft, { requests, ...learned }: Learned, fi
   return {
     name: nameOf(dirname(file)),
     language,
-    framework: 'unknown',
-    class: 'unknown',
     runtime,
     ...present({ build: filled(build), lock, version, envFile, port, movesPort, packagesUntil }),
     ...present({ packages: filled(packages), ...learned }),
-    default: 'app',
     variants: { app: { command, ...present({ env: filled(env) }) } },
     ...present({
       services: filled(Object.fromEntries(needs.map((need) => [need.name, need.service]))),

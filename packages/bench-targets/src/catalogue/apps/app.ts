@@ -95,7 +95,12 @@ export function startOf(typed: Words, root: string): Words {
   return { words, env };
 }
 
-const LANGUAGES: Record<RuntimeKind, string> = { python: 'python', node: 'javascript', none: 'unknown' };
+/** The usual language of each runtime. */
+export const LANGUAGES: Record<RuntimeKind, string> = {
+  python: 'python',
+  node: 'javascript',
+  none: 'unknown',
+};
 
 /** Replaces `npm start` and the like by the script of package.json: the package manager itself is not measured. */
 function withoutScript(typed: Words, root: string): Words {

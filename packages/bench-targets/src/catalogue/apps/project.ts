@@ -87,8 +87,8 @@ export function runtimeOf(root: string, command: string): RuntimeKind {
   if (isPython && isNode) {
     throw new BenchError(
       'usage',
-      `--run ${command}: ${root} is a project in both Python and Node, and the command does not say which`,
-      'begin the command with python -m, or with npx',
+      `${command}: ${root} is a project in both Python and Node, and the command does not say which`,
+      'begin the command with python -m, or with npx; in stack.json, write "runtime"',
     );
   }
   return isPython ? 'python' : isNode ? 'node' : 'none';
