@@ -1,10 +1,11 @@
 /** The conversation of `init`: how the server starts and what it needs, and again the question that a failed try comes back to. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import { toLine, toPrintable } from 'bench-report/printable';
 import { commandsOf } from 'bench-targets/catalogue/apps/commands';
 import { needOf, SERVICE_NAMES, type Need } from 'bench-targets/catalogue/apps/needs';
-import { isJob, languageOf, readWay, type Way } from 'bench-targets/catalogue/apps/ways';
+import { isJob, readWay, type Way } from 'bench-targets/catalogue/apps/ways';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { logLine, printStyled } from '../terminal/shell.ts';
 import { describe, say, type Asker, type Option } from './asker.ts';
@@ -231,11 +232,21 @@ function endOf({ error }: Trouble, lacked: ReadonlyMap<string, Trouble>): BenchE
   return new BenchError(first?.error.code ?? error.code, message, first?.error.hint);
 }
 
-/** Returns the usage error of a project that says nowhere how it starts. */
-function saysNothing(root: string): BenchError {
-  const { language, command } = languageOf(root);
-  return new BenchError(
-    'usage',
+/** The languages of projects by a file, with a command that starts a server in them. */
+const LANGUAGES: [file: string, language: string, command: string][] = [
+  ['Gemfile', 'Ruby', 'bundle exec puma --bind tcp://{host}:{port}'],
+  ['composer.json', 'PHP', 'php -S {host}:{port} -t public'],
+  ['mix.exs', 'Elixir', 'mix phx.server'],
+  ['go.mod', 'Go', '{build}/server --port {port}'],
+  ['deno.json', 'Deno', 'deno run -A main.ts'],
+  ['package.json', 'Node', 'node server.js'],
+];
+
+/** Returns the error of a project that says nowhere how it starts. */
+function saysNothing(root: string): UsageError {
+  const [, language = 'Python', command = 'uvicorn app:app --port {port}'] =
+    LANGUAGES.find(([file]) => existsSync(join(root, file))) ?? [];
+  return new UsageError(
     `nothing in this ${language} project says how its server starts`,
     `name the command that starts it: --run '${command}'`,
   );

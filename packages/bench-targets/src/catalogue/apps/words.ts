@@ -1,7 +1,5 @@
 /** Command lines as words. Bench starts no shell, so a command line must not need one. */
-import { BenchError } from 'bench-model/errors';
-
-const SCRIPT = 'put it into a script of the project, and run that';
+import { UsageError } from 'bench-model/errors';
 
 /** A command line as words, and the variables that it sets. */
 export interface Words {
@@ -16,20 +14,10 @@ export interface Words {
 export function splitCommand(line: string, where: string): Words {
   const parts = split(line, where);
   const first = parts.findIndex((part) => !/^\w+=/.test(part));
-  const words = first < 0 ? [] : parts.slice(first);
-  if (words.length === 0) {
-    throw new BenchError(
-      'usage',
-      `${where}: expected a command`,
-      "e.g. --run 'uvicorn app:app --port {port}'",
-    );
-  }
-  const assigned = first < 0 ? parts : parts.slice(0, first);
-  const env = assigned.map((part) => {
-    const at = part.indexOf('=');
-    return [part.slice(0, at), part.slice(at + 1)] as const;
-  });
-  return { words, env: Object.fromEntries(env) };
+  if (first < 0)
+    throw new UsageError(`${where}: expected a command`, "e.g. --run 'uvicorn app:app --port {port}'");
+  const assigned = parts.slice(0, first).map((part) => part.split(/=(.*)/s).slice(0, 2));
+  return { words: parts.slice(first), env: Object.fromEntries(assigned) as Record<string, string> };
 }
 
 /** Blanks, quoted text, an escaped letter, plain text, and anything else. */
@@ -51,14 +39,16 @@ function split(line: string, where: string): string[] {
 }
 
 /** Returns the error of a line of which only a shell understands the rest. */
-function refusedAt(rest: string, shown: string): BenchError {
+function refusedAt(rest: string, shown: string): UsageError {
   const [sign = ''] = rest;
-  const [what, hint] = /^(?:"[^"]*)?[$`]/.test(rest)
-    ? ['Bench starts no shell, so nothing replaces the variable or the command', SCRIPT]
-    : /["']/.test(sign)
-      ? [`the quote ${sign} is not closed`, 'close it']
-      : [`Bench starts no shell, so "${sign}" has no meaning`, SCRIPT];
-  return new BenchError('usage', `${shown}: ${what}`, hint);
+  const isVariable = /^(?:"[^"]*)?[$`]/.test(rest);
+  if (!isVariable && /["']/.test(sign))
+    return new UsageError(`${shown}: the quote ${sign} is not closed`, 'close it');
+  const what = isVariable ? 'nothing replaces the variable or the command' : `"${sign}" has no meaning`;
+  return new UsageError(
+    `${shown}: Bench starts no shell, so ${what}`,
+    'put it into a script of the project, and run that',
+  );
 }
 
 /** Returns the words as a line that a shell would split into them again. */

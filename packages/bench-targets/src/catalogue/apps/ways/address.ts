@@ -1,30 +1,28 @@
-/** The address of a server in its command, and the programs that are no server. */
+/** Programs that serve, and how each is told its address; and those that are no server. */
 import { basename } from 'node:path';
 
-const BOTH = ['--host', '{host}', '--port', '{port}'];
-const BIND = ['--bind', '{host}:{port}'];
+const BOTH = '--host {host} --port {port}';
+const BIND = '--bind {host}:{port}';
 /** How each server is told its address. */
-const SERVERS: Record<string, string[]> = {
+const SERVERS: Record<string, string> = {
   uvicorn: BOTH,
   gunicorn: BIND,
   hypercorn: BIND,
   granian: BOTH,
-  daphne: ['--bind', '{host}', '--port', '{port}'],
-  'waitress-serve': ['--listen', '{host}:{port}'],
+  daphne: '--bind {host} --port {port}',
+  'waitress-serve': '--listen {host}:{port}',
   flask: BOTH,
   fastapi: BOTH,
   litestar: BOTH,
   sanic: BOTH,
-  wrangler: ['--ip', '{host}', '--port', '{port}'],
-  next: ['--hostname', '{host}', '--port', '{port}'],
+  wrangler: '--ip {host} --port {port}',
+  next: '--hostname {host} --port {port}',
 };
-/** The options that these take their address from. */
+/** Programs that start a server by one of these words only. */
+const WITH_WORD = /^(?:flask|fastapi|litestar|wrangler|next)\b(?!.* (?:run|dev|start)\b)/;
+/** The options of these: of an address, of the number of processes, and of development. */
 const ADDRESS = /^(?:-b|--bind|--host|-h|-H|--hostname|--ip|-p|--port|--listen)$/;
 const WORKERS = /^(?:-w|-W|--workers)$/;
-/** Programs that start a server by one of these words only. */
-const WITH_WORD = /^(?:flask|fastapi|litestar|wrangler|next)$/;
-const WORDS = ['run', 'dev', 'start'];
-/** Options that start a server again at each change, and those of its debugger. */
 const OF_DEVELOPMENT = /^--(?:reload|debug)$/;
 
 /**
@@ -36,29 +34,25 @@ export function withAddress(words: readonly string[]): string[] {
   if (django > 0) return [...words.slice(0, django + 1), '{host}:{port}', '--noreload'];
   // `--port=80` is `--port 80`.
   const plain = words.flatMap((word) => (/^--[\w-]+=/.test(word) ? word.split(/=(.*)/s, 2) : [word]));
-  const name = programOf(words);
-  const address = Object.hasOwn(SERVERS, name) ? SERVERS[name] : undefined;
-  if (address === undefined) return fillUnknown(words);
-  if (WITH_WORD.test(name) && !words.some((word) => WORDS.includes(word))) return [...words];
   const at = programAt(words) + 1;
+  const name = basename(words[at - 1] ?? '');
+  const address = Object.hasOwn(SERVERS, name) ? SERVERS[name]?.split(' ') : undefined;
+  if (address === undefined) return words.map((word, index) => fillUnknown(word, words[index - 1]));
+  if (WITH_WORD.test(lineOf(words))) return [...words];
   const given = plain.slice(at).flatMap((word, index, all) => {
     const before = all[index - 1] ?? '';
     if (ADDRESS.test(word) || ADDRESS.test(before) || OF_DEVELOPMENT.test(word)) return [];
     return [WORKERS.test(before) ? '{workers}' : word];
   });
-  const program = words.slice(0, at);
   // Waitress takes no option after its app.
-  const isLast = name === 'waitress-serve';
-  return isLast ? [...program, ...address, ...given] : [...program, ...given, ...address];
+  const all = name === 'waitress-serve' ? [address, given] : [given, address];
+  return [...words.slice(0, at), ...all.flat()];
 }
 
-function fillUnknown(words: readonly string[]): string[] {
-  return words.map((word, index) => {
-    const before = words[index - 1] ?? '';
-    if (before === '--host') return '{host}';
-    if (/^(?:-p|--port)$/.test(before) && /^\d+$/.test(word)) return '{port}';
-    return word.replace(/^--port=\d+$/, '--port={port}').replace(/^--host=.+$/, '--host={host}');
-  });
+function fillUnknown(word: string, before = ''): string {
+  if (before === '--host') return '{host}';
+  if (/^(?:-p|--port)$/.test(before) && /^\d+$/.test(word)) return '{port}';
+  return word.replace(/^--port=\d+$/, '--port={port}').replace(/^--host=.+$/, '--host={host}');
 }
 
 /** The index of the program among the words of a command: that of a module, or itself. */
@@ -67,8 +61,10 @@ function programAt(words: readonly string[]): number {
   return isModule ? 2 : 0;
 }
 
-function programOf(words: readonly string[]): string {
-  return basename(words[programAt(words)] ?? '');
+/** The words from the program on, without its folder. */
+function lineOf(words: readonly string[]): string {
+  const [program = '', ...args] = words.slice(programAt(words));
+  return [basename(program), ...args].join(' ');
 }
 
 /** Servers that say themselves that they are for development. */
@@ -96,8 +92,16 @@ export function isBesideService(words: readonly string[]): boolean {
   return BESIDE.some((pattern) => pattern.test(line));
 }
 
-function lineOf(words: readonly string[]): string {
-  return [programOf(words), ...words.slice(programAt(words) + 1)].join(' ');
+/** The name of a program that prepares a container and then starts another one, and of a script of a shell. */
+const PREPARING =
+  /entry[-_]?point|^(?:docker|container)[-_]|^(?:init|setup|prepare|boot|bootstrap)(?:\.\w+)?$|\.(?:ba)?sh$/i;
+const INTERPRETER = /^(?:(?:ba|da|z|a)?sh|python|node|perl|ruby|php|bun|deno)[\d.]*$/;
+
+/** Returns true if a command runs a script of an image: it prepares a file system that is not that of this machine. */
+export function isOfImage([program = '', ...args]: readonly string[]): boolean {
+  const name = INTERPRETER.test(basename(program)) ? args.find((word) => !word.startsWith('-')) : program;
+  // A word of a package manager is no file.
+  return name !== undefined && /[./]/.test(name) && PREPARING.test(basename(name));
 }
 
 /** The names of programs that end: they fill a database, build or test. */
@@ -107,13 +111,4 @@ const ENDS =
 /** Returns true for a program that ends by itself, as its name says. */
 export function isJob(name: string): boolean {
   return ENDS.test(basename(name));
-}
-
-/** Returns the line of a script without the options and the programs that start it again at each change. */
-export function withoutWatcher(line: string): string {
-  return line
-    .replaceAll(/\s--(?:watch|watch-path|hot|reload)(?:=\S+)?(?=\s|$)/g, '')
-    .replace(/\btsx\s+watch\b(\s+--clear-screen=false)?/, 'tsx')
-    .replace(/\bnodemon\s(?:.*\s)?(?:--exec|-x)\s+(?=[\w-]+\s)/, '')
-    .replace(/\bnodemon\s(?:.*\s)?(?=[\w./-]+\.[cm]?js\b)/, 'node ');
 }

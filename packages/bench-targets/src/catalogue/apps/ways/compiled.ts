@@ -7,26 +7,18 @@ import { readCargoManifest } from '../manifests.ts';
 import { isJob } from './address.ts';
 import type { Told } from './way.ts';
 
+/** Returns the programs that the project in a folder builds. */
+export function toldByCompiled(place: string): Told[] {
+  // A folder that both Maven and Gradle can build holds one server.
+  const java = existsSync(join(place, 'pom.xml')) ? toldByMaven(place) : toldByGradle(place);
+  return [...toldByGo(place), ...toldByRust(place), ...toldByDotnet(place), ...java];
+}
+
 /** Folders of Go programs that are no server: generators, plugins of tests. */
 const BESIDE_GO = /(?:^|\/)(?:testing|testdata|tools?|scripts|internal)\//;
 
-/** Returns the programs that the project in a folder builds. */
-export function toldByCompiled(root: string, folder: string): Told[] {
-  const place = join(root, folder);
-  // A folder that both can build holds one server.
-  const java = waysOfMaven(place) ?? waysOfGradle(place);
-  const all = [...waysOfGo(place), ...waysOfRust(place), ...waysOfDotnet(place), ...java];
-  return all.map((one) => ({ ...one, folder, why: join(folder, one.why) }));
-}
-
-type Found = Omit<Told, 'folder'>;
-
-function built(language: string, line: string[], build: string[], why: string): Found {
-  return { line, build, language, why };
-}
-
 /** The programs of a Go module, also if the module is that of a folder above. */
-function waysOfGo(place: string): Found[] {
+function toldByGo(place: string): Told[] {
   if (!parentsOf(place).some((above) => existsSync(join(above, 'go.mod')))) return [];
   const all = filesIn(place, '**/*.go').filter((file) =>
     /^package main\b[^]*^func main\(\)/m.test(readText(place, file)),
@@ -35,57 +27,61 @@ function waysOfGo(place: string): Found[] {
     .filter((file) => !BESIDE_GO.test(file))
     .toSorted((a, b) => Number(isJob(dirname(a))) - Number(isJob(dirname(b))));
   const mains = new Map((own.length > 0 ? own : all).map((file) => [dirname(file), file]));
-  return [...mains].map(([one, file]) => {
+  return [...mains].map(([folder, file]): Told => {
     // Several programs need names, for --run.
-    const program = `{build}/${mains.size > 1 && one !== '.' ? basename(one) : 'server'}`;
-    const build = ['go', 'build', '-o', program, one === '.' ? './' : `./${one}`];
-    return built('go', [program], build, `${file}: package main`);
+    const program = `{build}/${mains.size > 1 && folder !== '.' ? basename(folder) : 'server'}`;
+    const build = ['go', 'build', '-o', program, folder === '.' ? './' : `./${folder}`];
+    return { words: [program], build, language: 'go', why: `${file}: package main` };
   });
 }
 
 /** The binaries of a Cargo package. */
-function waysOfRust(place: string): Found[] {
+function toldByRust(place: string): Told[] {
   const { name: own, bins } = readCargoManifest(place);
   const hasMain = own !== undefined && existsSync(join(place, 'src/main.rs'));
   // Without --locked, cargo would write into the project.
   const build = 'cargo build --release --locked --target-dir {build} --bin'.split(' ');
-  return (bins.length > 0 || !hasMain ? bins : [own]).map((name) =>
-    built('rust', [`{build}/release/${name}`], [...build, name], `Cargo.toml: the binary ${name}`),
-  );
+  return (bins.length > 0 || !hasMain ? bins : [own]).map((name) => ({
+    words: [`{build}/release/${name}`],
+    build: [...build, name],
+    language: 'rust',
+    why: `Cargo.toml: the binary ${name}`,
+  }));
 }
 
 /** The web projects of .NET. They are published in a copy of the project, which their tools write to. */
-function waysOfDotnet(place: string): Found[] {
-  return filesIn(place, '*.csproj').flatMap((file): Found[] => {
+function toldByDotnet(place: string): Told[] {
+  return filesIn(place, '*.csproj').flatMap((file): Told[] => {
     const text = readText(place, file);
     if (!/\bSdk\s*=\s*"Microsoft\.NET\.Sdk\.Web"/.test(text)) return [];
     const [, name = basename(file, '.csproj')] = /<AssemblyName>([^<]+)</.exec(text) ?? [];
-    const command = ['dotnet', `published/${name}.dll`, '--urls', 'http://{host}:{port}'];
+    const words = ['dotnet', `published/${name}.dll`, '--urls', 'http://{host}:{port}'];
     const build = ['dotnet', 'publish', file, '-c', 'Release', '-o', 'published'];
-    return [built('csharp', command, build, `${file}: Microsoft.NET.Sdk.Web`)];
+    return [{ words, build, language: 'csharp', why: `${file}: Microsoft.NET.Sdk.Web` }];
   });
 }
 
-function ofJava(text: string, words: string[], build: string[], why: string): Found {
+/** Returns a start in Java, by the tool that comes with the project or that of the machine. `text` is its manifest. */
+function startJava(place: string, text: string, tools: [wrapper: string, name: string], told: Told): Told {
+  const [wrapper, name] = tools;
+  const tool = existsSync(join(place, wrapper)) ? `./${wrapper}` : name;
   // Spring takes its address from these variables.
-  const env = /springframework\.boot|spring-boot/.test(text)
-    ? { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' }
-    : {};
-  return { ...built('java', ['java', ...words], build, why), env };
+  const isSpring = /springframework\.boot|spring-boot/.test(text);
+  const env = isSpring ? { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' } : {};
+  return {
+    ...told,
+    words: ['java', ...told.words],
+    build: [tool, ...(told.build ?? [])],
+    language: 'java',
+    env,
+  };
 }
 
-/** Returns the tool of a project with its version, or that of the machine. */
-function toolOf(place: string, wrapper: string, name: string): string {
-  return existsSync(join(place, wrapper)) ? `./${wrapper}` : name;
-}
+const MAVEN = '--quiet --batch-mode -DskipTests package dependency:copy-dependencies -DincludeScope=runtime';
 
-/** The classes with a main method; undefined without a `pom.xml`. */
-function waysOfMaven(place: string): Found[] | undefined {
+/** The classes with a main method. */
+function toldByMaven(place: string): Told[] {
   const text = readText(place, 'pom.xml');
-  if (text === '') return undefined;
-  const copies = ['dependency:copy-dependencies', '-DincludeScope=runtime'];
-  const tool = toolOf(place, 'mvnw', 'mvn');
-  const build = [tool, '--quiet', '--batch-mode', '-DskipTests', 'package', ...copies];
   const files = globSync('src/main/{java,kotlin}/**/*.{java,kt}', { cwd: place }).toSorted();
   return files.flatMap((file) => {
     const source = readText(place, file);
@@ -94,25 +90,29 @@ function waysOfMaven(place: string): Found[] | undefined {
     const own = basename(file).replace(/\.\w+$/, isKotlin ? 'Kt' : '');
     const name = [/^[ \t]*package\s+([\w.]+)/m.exec(source)?.[1], own].filter(Boolean).join('.');
     const words = ['-cp', 'target/classes:target/dependency/*', name];
-    return [ofJava(text, words, build, `${file}: the main class ${name}`)];
+    const told = { words, build: MAVEN.split(' '), why: `${file}: the main class ${name}` };
+    return [startJava(place, text, ['mvnw', 'mvn'], told)];
   });
 }
 
-function waysOfGradle(place: string): Found[] {
-  const file = ['build.gradle', 'build.gradle.kts'].find((one) => existsSync(join(place, one)));
+/** The jar of Spring, or the main class of an application. */
+function toldByGradle(place: string): Told[] {
+  const [file] = globSync('build.gradle{,.kts}', { cwd: place });
   if (file === undefined) return [];
   const text = readText(place, file);
-  const settings = ['settings.gradle', 'settings.gradle.kts'].map((one) => readText(place, one)).join('\n');
+  const settings = ['', '.kts'].map((end) => readText(place, `settings.gradle${end}`)).join('\n');
   const name = /rootProject\.name\s*=\s*["']([^"']+)/.exec(settings)?.[1] ?? basename(place);
-  // The daemon of Gradle would go on after the build.
-  const gradle = [toolOf(place, 'gradlew', 'gradle'), '--quiet', '--no-daemon'];
+  const start = (words: string[], task: string, why: string): Told[] => {
+    // The daemon of Gradle would go on after the build.
+    const told = { words, build: ['--quiet', '--no-daemon', task], why: `${file}: ${why}` };
+    return [startJava(place, text, ['gradlew', 'gradle'], told)];
+  };
   if (text.includes('org.springframework.boot')) {
     const version = /^[ \t]*version\s*=\s*["']([^"']+)/m.exec(text)?.[1];
     const jar = `build/libs/${[name, version].filter(Boolean).join('-')}.jar`;
-    return [ofJava(text, ['-jar', jar], [...gradle, 'bootJar'], `${file}: org.springframework.boot`)];
+    return start(['-jar', jar], 'bootJar', 'org.springframework.boot');
   }
   const main = /\bmainClass(?:Name)?(?:\.set)?\s*[=(]\s*["']([\w.$]+)/.exec(text)?.[1];
   if (main === undefined || !/\bapplication\b/.test(text)) return [];
-  const words = ['-cp', `build/install/${name}/lib/*`, main];
-  return [ofJava(text, words, [...gradle, 'installDist'], `${file}: the main class ${main}`)];
+  return start(['-cp', `build/install/${name}/lib/*`, main], 'installDist', `the main class ${main}`);
 }

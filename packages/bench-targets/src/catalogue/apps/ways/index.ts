@@ -1,17 +1,17 @@
 /** The ways to start the server of a project, read from its files. Changes no file, and runs nothing. */
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { foldersOf } from '../files.ts';
 import { readNodeManifest, readPyproject } from '../manifests.ts';
 import { languageOfProgram, runtimeOf } from '../project.ts';
 import { leavesFolder } from '../services.ts';
 import { splitCommand, type Words } from '../words.ts';
-import { isBesideService, isForDevelopment } from './address.ts';
+import { isBesideService, isForDevelopment, isOfImage, withAddress } from './address.ts';
 import { toldByCompiled } from './compiled.ts';
 import { toldByContainers } from './containers.ts';
-import { readLine } from './line.ts';
+import { follow, inShell } from './line.ts';
 import { buildOfStart, toldByNodeSources, toldByScripts } from './node.ts';
 import { toldByPrograms, toldByPython } from './python.ts';
 import type { Told, Way } from './way.ts';
@@ -27,35 +27,20 @@ const TELLING = [toldByScripts, toldByPython, toldByNodeSources, toldByCompiled,
 /** Returns the ways to start the server of the project in `root`, nearest to production first. Throws a usage error for a broken manifest. */
 export function findWays(root: string): Way[] {
   const folders = foldersOf(root);
-  const told = TELLING.flatMap((tell) => folders.flatMap((folder) => tell(root, folder)));
+  const told = TELLING.flatMap((tell) =>
+    folders.flatMap((folder) =>
+      tell(join(root, folder)).map((one) => ({ ...one, folder, why: join(folder, one.why) })),
+    ),
+  );
   const all = [...toldByContainers(root), ...told]
     .flatMap((one) => toWay(root, one) ?? [])
     .filter(({ command }) => !isBesideService(command));
+  // Two places may name one command in two forms.
+  const keyOf = ({ folder, command }: Way): string =>
+    `${folder} ${command.join(' ').replaceAll(/(?<= )\.\//g, '')}`;
   return [...Map.groupBy(all, keyOf).values()]
     .flatMap(([first]) => first ?? [])
     .toSorted((a, b) => Number(a.isForDevelopment) - Number(b.isForDevelopment));
-}
-
-/** Two places may name one command in two forms. */
-function keyOf({ folder, command }: Way): string {
-  return `${folder} ${command.join(' ').replaceAll(/(?<= )\.\//g, '')}`;
-}
-
-/** The languages of projects by a file, with a command that starts a server in them. */
-const LANGUAGES: [file: string, language: string, command: string][] = [
-  ['Gemfile', 'Ruby', 'bundle exec puma --bind tcp://{host}:{port}'],
-  ['composer.json', 'PHP', 'php -S {host}:{port} -t public'],
-  ['mix.exs', 'Elixir', 'mix phx.server'],
-  ['go.mod', 'Go', '{build}/server --port {port}'],
-  ['deno.json', 'Deno', 'deno run -A main.ts'],
-  ['package.json', 'Node', 'node server.js'],
-];
-
-/** Returns the language of a project, by its files, and a command that starts a server in it. */
-export function languageOf(root: string): { language: string; command: string } {
-  const [, language = 'Python', command = 'uvicorn app:app --port {port}'] =
-    LANGUAGES.find(([file]) => existsSync(join(root, file))) ?? [];
-  return { language, command };
 }
 
 /**
@@ -63,7 +48,7 @@ export function languageOf(root: string): { language: string; command: string } 
  * error if it starts a program in `{build}` that nothing in the project makes.
  */
 export function readWay(root: string, line: string): Way {
-  const told: Told = { folder: '', why: '--run', line };
+  const told: Told = { why: '--run', words: inShell(line) };
   // A command that only a shell understands is refused with the place of the sign.
   const way = toWay(root, told) ?? finish(root, told, splitCommand(line, '--run'));
   const [program = ''] = way.command;
@@ -74,8 +59,7 @@ export function readWay(root: string, line: string): Way {
   if (known !== undefined)
     return { ...known, command: way.command, env: { ...known.env, ...way.env }, why: way.why };
   if (!program.startsWith('{build}')) return way;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `--run ${line}: nothing in the project says how ${program} is built`,
     built.length > 0
       ? `Bench builds ${built.map((one) => one.command[0]).join(', ')}`
@@ -83,28 +67,27 @@ export function readWay(root: string, line: string): Way {
   );
 }
 
-/** Returns the way that a place tells; undefined if its line starts no server of the project. */
+/** Returns the way that a place tells; undefined if its command starts no server of the project. */
 function toWay(root: string, told: Told): Way | undefined {
-  const { folder, line, env = {}, isForeign = false } = told;
+  const { folder = '', words: typed, env = {}, isForeign = false } = told;
   const place = join(root, folder);
-  const read = readLine(line, { place, env, isForeign });
-  if (read === undefined) return undefined;
-  const [program = '', ...args] = read.words;
+  const found = follow({ words: typed, env }, place);
+  if (found === undefined || (isForeign && isOfImage(found.words))) return undefined;
+  const [program = '', ...args] = withAddress(found.words);
   // The programs of an image have their own folders.
   const own = isForeign && isAbsolute(program) ? basename(program) : program;
-  const words = [own, ...args];
-  if (isForeign && !isOfProject(words, place)) return undefined;
+  if (isForeign && !isOfProject(own, place)) return undefined;
+  const isThere = (file: string): boolean => existsSync(resolve(place, file));
   // An image may start what it has built, which is not in the project.
-  if (own.includes('/') && !own.startsWith('{') && !existsSync(resolve(place, own))) return undefined;
-  const way = finish(root, told, { words, env: { ...env, ...read.env } });
+  if (own.includes('/') && !own.startsWith('{') && !isThere(own)) return undefined;
+  const way = finish(root, told, { words: [own, ...args], env: found.env });
   const script = args.find((word) => /\.(?:py|[cm]?[jt]s)$/.test(word));
-  const isMissing = isForeign && script !== undefined && !existsSync(resolve(place, script));
+  const isMissing = isForeign && script !== undefined && !isThere(script);
   return isMissing && way.build.length === 0 ? undefined : way;
 }
 
-/** Returns true if a command that an image names starts a program of the project, or a known server; false for Cron or Apache. */
-function isOfProject(words: readonly string[], place: string): boolean {
-  const [program = ''] = words;
+/** Returns true if an image names a program of the project, or a known server; false for Cron or Apache. */
+function isOfProject(program: string, place: string): boolean {
   if (program.includes('/')) return !leavesFolder(place, program);
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
   const listed = { ...dependencies, ...devDependencies, ...readPyproject(place).scripts };
@@ -112,17 +95,16 @@ function isOfProject(words: readonly string[], place: string): boolean {
 }
 
 function finish(root: string, told: Told, { words, env }: Words): Way {
-  const { folder, why, before, build } = told;
+  const { folder = '', why, before, build: own } = told;
   const place = join(root, folder);
-  const runtime = build === undefined ? runtimeOf(place, words[0] ?? '') : 'none';
-  const isTypeScript = words.some((word) => /\.[cm]?tsx?$/.test(word));
-  const ofNode = isTypeScript ? 'typescript' : 'javascript';
-  const built = runtime === 'node' ? buildOfStart(place, words) : build;
+  const runtime = own === undefined ? runtimeOf(place, words[0] ?? '') : 'none';
+  const build = runtime === 'node' ? buildOfStart(place, words) : own;
+  const ofNode = words.some((word) => /\.[cm]?tsx?$/.test(word)) ? 'typescript' : 'javascript';
   return {
     folder,
     command: words,
     env,
-    build: built === undefined ? [] : [built],
+    build: build === undefined ? [] : [build],
     ...present({ setup: before }),
     language: told.language ?? { python: 'python', node: ofNode, none: 'unknown' }[runtime],
     runtime,

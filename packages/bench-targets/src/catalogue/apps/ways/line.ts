@@ -1,46 +1,46 @@
-/** Command lines as projects write them: several steps, runners, and scripts of package managers. */
+/** Command lines as projects write them: several steps, runners, shells, and scripts of package managers. */
 import { basename } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { readNodeManifest } from '../manifests.ts';
-import { splitCommand, type Words } from '../words.ts';
-import { withAddress } from './address.ts';
-
-/** The folder in which a line is written, and the values that it may name. */
-interface Surroundings {
-  place: string;
-  env: Readonly<Record<string, string>>;
-  isForeign: boolean;
-}
+import { joinWords, splitCommand, type Words } from '../words.ts';
 
 /** More scripts than any that lead to each other. */
 const DEEPEST = 6;
 
-/** Reads the server that a command line ends in: the steps before it are left out. Undefined if it has none, or only a shell could tell which. */
-export function readLine(
-  line: string | readonly string[],
-  { place, env: given, isForeign }: Surroundings,
-  depth = 0,
-): Words | undefined {
-  if (depth > DEEPEST) return undefined;
+/** Returns a line as the command of a shell. */
+export const inShell = (line: string): string[] => ['sh', '-c', line];
+
+/**
+ * Returns the command that starts a server itself: behind runners, shells and scripts of package managers, without the steps before
+ * it; with `isWhole`, only if there are none. Undefined if there is no such command, or only a shell could tell which.
+ */
+export function follow(typed: Words, place: string, isWhole = false, depth = 0): Words | undefined {
+  const { words, env } = withoutRunner(typed);
+  const line = lineBehind(words, place);
+  if (line === undefined) return words.length === 0 ? undefined : { words, env };
+  if (depth === DEEPEST) return undefined;
   try {
-    const typed =
-      typeof line === 'string'
-        ? splitCommand(stepsOf(fillVariables(line, given)).at(-1) ?? '', 'start')
-        : { words: [...line], env: {} };
-    const { words, env } = withoutRunner(typed);
-    const behind = lineBehind(words, place);
-    if (behind !== undefined) {
-      const inner = readLine(behind, { place, env: { ...given, ...env }, isForeign }, depth + 1);
-      return inner && { words: inner.words, env: { ...inner.env, ...env } };
-    }
-    // The script of an image prepares a file system that is not that of this machine.
-    if (words.length === 0 || (isForeign && isScript(words))) return undefined;
-    return { words: withAddress(words), env };
+    const last = isWhole ? line : (stepsOf(fillVariables(line, env)).at(-1) ?? '');
+    const inner = splitCommand(last, line);
+    return follow({ words: inner.words, env: { ...env, ...inner.env } }, place, isWhole, depth + 1);
   } catch (error) {
     // Only a shell understands it.
     if (error instanceof BenchError) return undefined;
     throw error;
   }
+}
+
+/** Returns the line that a command only leads to: that of a shell, or of a script of a package manager. */
+function lineBehind([program = '', ...rest]: readonly string[], place: string): string | undefined {
+  const name = basename(program);
+  if (/^(ba|da|z|a)?sh$/.test(name)) return /^-\w*c$/.test(rest[0] ?? '') ? rest[1] : undefined;
+  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(name)) return undefined;
+  const isRun = rest[0] === 'run' || rest[0] === 'run-script';
+  const [script = '', ...added] = isRun ? rest.slice(1) : rest;
+  // npm needs the word run, except before its own words.
+  const { scripts = {} } = name === 'npm' && !isRun && script !== 'start' ? {} : readNodeManifest(place);
+  const line = scripts[script];
+  return line && `${line} ${joinWords(added.filter((word) => word !== '--'))}`.trim();
 }
 
 /** Returns the steps of a line: what `&&`, `;` and line ends outside quotes separate. */
@@ -57,31 +57,10 @@ export function stepsOf(line: string): string[] {
 function fillVariables(line: string, env: Readonly<Record<string, string>>): string {
   const fill = (whole: string, braced?: string, usual?: string, plain?: string): string => {
     const name = braced ?? plain ?? '';
-    if (/^PORT$|_PORT$/.test(name)) return '{port}';
-    if (/^HOST$|_HOST$/.test(name)) return '{host}';
-    return env[name] ?? usual ?? whole;
+    const [, part] = /^(?:.*_)?(PORT|HOST)$/.exec(name) ?? [];
+    return part === undefined ? (env[name] ?? usual ?? whole) : `{${part.toLowerCase()}}`;
   };
   return line.replaceAll(/"?\$(?:\{(\w+)(?::?-([^}]*))?\}|(\w+))"?/g, fill);
-}
-
-/** Returns the line that a command only leads to: that of a shell, or of a script of package.json. */
-function lineBehind(words: readonly string[], place: string): string | undefined {
-  const [program = '', option = '', line = ''] = words;
-  if (/^(ba|da|z|a)?sh$/.test(basename(program)) && /^-\w*c$/.test(option)) return line;
-  const script = scriptOf(words, place);
-  return script && [script.line, ...script.added].join(' ');
-}
-
-/** The name of a program that prepares a container, and then starts the command after it; and a script of a shell. */
-const SCRIPT =
-  /entry[-_]?point|^(?:docker|container)[-_]|^(?:init|setup|prepare|boot|bootstrap)(?:\.\w+)?$|\.(?:ba)?sh$/i;
-const INTERPRETER = /^(?:(?:ba|da|z|a)?sh|python|node|perl|ruby|php|bun|deno)[\d.]*$/;
-
-/** Returns true if a command runs a script of an image. */
-function isScript([program = '', ...args]: readonly string[]): boolean {
-  const name = INTERPRETER.test(basename(program)) ? args.find((word) => !word.startsWith('-')) : program;
-  // A word of a package manager is no file.
-  return name !== undefined && /[./]/.test(name) && SCRIPT.test(basename(name));
 }
 
 /** Programs that make way for the command after them. */
@@ -92,7 +71,7 @@ const RUNNERS = /^(?:(?:uv|poetry|pipenv|pdm|hatch) run|pnpm exec)$/;
 const WITH_VALUE =
   /^(-p|--(?:with|python|env-file|extra|group|only-group|package|project|directory|index|env))$/;
 
-/** Returns the command that starts a server itself, and its variables, without what only stands before it. */
+/** Returns a command and its variables without what only stands before it. */
 export function withoutRunner(typed: Words): Words {
   const words = [...typed.words];
   const env = { ...typed.env };
@@ -105,23 +84,4 @@ export function withoutRunner(typed: Words): Words {
     words.splice(0, isRunner ? 2 : 1);
     while (words[0]?.startsWith('-')) words.splice(0, WITH_VALUE.test(words[0]) ? 2 : 1);
   }
-}
-
-/** A script of a `package.json`, and the words that its caller adds. */
-export interface Script {
-  name: string;
-  line: string;
-  added: string[];
-}
-
-/** Returns the script that a package manager runs in a folder; undefined if it runs none. */
-export function scriptOf([program = '', ...rest]: readonly string[], folder: string): Script | undefined {
-  const manager = basename(program);
-  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(manager)) return undefined;
-  const isRun = rest[0] === 'run' || rest[0] === 'run-script';
-  const [name = '', ...added] = isRun ? rest.slice(1) : rest;
-  // npm needs the word run, except before its own words.
-  if (manager === 'npm' && !isRun && name !== 'start') return undefined;
-  const line = readNodeManifest(folder).scripts?.[name];
-  return line === undefined ? undefined : { name, line, added: added.filter((word) => word !== '--') };
 }

@@ -20,10 +20,12 @@ export interface Way {
 
 /** What a place of a project says about its start. */
 export interface Told {
-  folder: string;
+  /** The command, which may be a line for a shell. */
+  words: string[];
+  /** The file and its evidence, relative to the folder. */
   why: string;
-  /** The command as a shell would take it, or as words. */
-  line: string | string[];
+  /** The folder, if it is not the one that is read. */
+  folder?: string;
   env?: Record<string, string>;
   /** The command that makes its program, in this language. */
   build?: string[];
