@@ -19,7 +19,7 @@ import { admittedBy } from '../../../bench-targets/src/catalogue/apps/pinned.ts'
 import { findProject } from '../../../bench-targets/src/catalogue/apps/project.ts';
 import { pathsInFiles, pathsInLog } from '../../../bench-targets/src/catalogue/apps/routes.ts';
 import { findSetup } from '../../../bench-targets/src/catalogue/apps/setup.ts';
-import { listingsOf, variablesIn } from '../../../bench-targets/src/catalogue/apps/variables.ts';
+import { variablesOf } from '../../../bench-targets/src/catalogue/apps/variables.ts';
 import { findWays } from '../../../bench-targets/src/catalogue/apps/ways/index.ts';
 import { splitCommand } from '../../../bench-targets/src/catalogue/apps/words.ts';
 import { readOpenapi } from '../../../bench-targets/src/catalogue/workloads/requests/openapi.ts';
@@ -290,7 +290,7 @@ function readProject(root: string): void {
       for (const way of findWays(root)) findSetup(root, way, true);
     },
     () => findNeeds(root),
-    () => variablesIn(listingsOf(root, '')),
+    () => variablesOf(root, ''),
     () => pathsInFiles(root),
     () => filesOfLocalPackages(root),
     () => admittedBy(root, 'python'),

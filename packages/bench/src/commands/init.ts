@@ -5,10 +5,9 @@ import { isFolder } from 'bench-machine/files';
 import { tryGit } from 'bench-machine/git';
 import { holdsSecret } from 'bench-machine/redact';
 import { stopPrograms } from 'bench-machine/subprocess';
-import { BenchError } from 'bench-model/errors';
-import { needOf, SERVICE_NAMES } from 'bench-targets/catalogue/apps/needs';
+import { UsageError } from 'bench-model/errors';
 import { findWays, readWay } from 'bench-targets/catalogue/apps/ways';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords, splitCommand } from 'bench-targets/catalogue/apps/words';
 import { PACKAGES } from 'bench-targets/catalogue/packages';
 import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
@@ -17,10 +16,10 @@ import { NOTHING_WRITTEN } from '../init/attempt.ts';
 import { settle } from '../init/conversation.ts';
 import { checkDraft } from '../init/draft.ts';
 import { makeUser, NOBODY, say } from '../init/asker.ts';
-import type { Choices } from '../init/start.ts';
+import { readTyped } from '../init/requests.ts';
 import { onInterrupt } from '../terminal/shell.ts';
 
-export default defineCommand({
+const init = defineCommand({
   name: 'init',
   about:
     'Asks how the server of a project starts, tries it, and writes the stack.json that worked. Each question has an option. Without a terminal, it takes the first choice of each. Changes no other file; the server that it starts may.',
@@ -73,32 +72,22 @@ export default defineCommand({
   read: (values, [folder = '.']) => ({ ...values, folder }),
   async run({ folder, run, yes, ...asked }) {
     const root = resolve(folder);
-    if (!isFolder(root))
-      throw new BenchError('usage', `${folder}: not a folder`, 'name the folder of your project');
+    if (!isFolder(root)) throw new UsageError(`${folder}: not a folder`, 'name the folder of your project');
     refuseExisting(root);
     for (const [, value] of asked.header) refuseUnset(value, '--header');
-    const choices: Choices = {
-      ...asked,
-      services: asked.service.length === 0 ? undefined : asked.service.flatMap(readService),
-      requests: [...asked.get, ...asked.request],
-      headers: Object.fromEntries(asked.header),
-      env: Object.fromEntries(asked.env.filter(isVariable).map((one) => one.split(/=(.*)/s).slice(0, 2))),
-      envFile: asked.env.find((one) => !isVariable(one)),
-      packages: asked.with,
-    };
     const stopping = new AbortController();
     using _ = onInterrupt(() => {
       stopping.abort();
       stopPrograms();
     }, NOTHING_WRITTEN);
-    const ways = run === undefined ? findWays(root) : [readWay(root, run)];
     const isAsked = !yes && process.stdin.isTTY && process.stderr.isTTY;
-    const asker = isAsked ? makeUser(stopping.signal) : NOBODY;
     const { manifest, file } = await settle({
-      asker,
+      asker: isAsked ? makeUser(stopping.signal) : NOBODY,
       root,
-      ways,
-      choices,
+      ways: run === undefined ? findWays(root) : [readWay(root, run)],
+      choices: asked,
+      requests: [...asked.get, ...asked.request].map(readTyped),
+      readChoices: (typed) => init.parse(splitCommand(typed, 'options').words),
       fileFor: refuseExisting,
       stopping,
     });
@@ -117,23 +106,7 @@ export default defineCommand({
       say('next', `bench-http compare HEAD~1${words}   what your last change did`);
   },
 });
-
-function isVariable(one: string): boolean {
-  return /^\w+=/.test(one);
-}
-
-/** Reads `postgres`, `postgres=SHOP_DATABASE` or `none`. */
-function readService(typed: string): Choices['services'] & object {
-  const [name = '', variable] = typed.split('=');
-  const known = SERVICE_NAMES.find((one) => one === name);
-  if (name === 'none') return [];
-  if (known !== undefined) return [needOf(known, variable)];
-  throw new BenchError(
-    'usage',
-    `--service ${typed}: unknown service`,
-    `write one of ${SERVICE_NAMES.join(', ')}, none`,
-  );
-}
+export default init;
 
 /** Returns the path of the new manifest in a folder. Throws a usage error if it exists. */
 function refuseExisting(folder: string): string {
@@ -141,8 +114,7 @@ function refuseExisting(folder: string): string {
   // A link to nothing is there, too.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return file;
   const shown = relative(process.cwd(), file);
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${shown} exists already, and init does not overwrite it`,
     'give it another name, or remove it',
   );

@@ -19,7 +19,7 @@ import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
 import { INTERRUPTED, say } from './asker.ts';
 import { checkDraft, makeManifest, type Draft } from './draft.ts';
-import type { Asking, Written } from './requests.ts';
+import { toWritten, type Asking, type Offer } from './requests.ts';
 
 /** The longest time until the first answer, and the longest usual one. */
 const STARTS_SECONDS = { most: 60, usual: 10 };
@@ -53,7 +53,7 @@ export function refuseStopped({ signal }: AbortController): void {
 /** A draft that works: its manifest, its requests, and the services that nothing connected to. */
 export interface Worked {
   manifest: object;
-  requests: Written[];
+  requests: Offer[];
   unused: Need[];
 }
 
@@ -61,7 +61,7 @@ export interface Worked {
 export async function tryDraft(
   draft: Draft,
   { file, stopping }: { file: string; stopping: AbortController },
-  choose: (asking: Asking) => Promise<Written[]>,
+  choose: (asking: Asking) => Promise<Offer[]>,
 ): Promise<Worked> {
   const prepared = await prepareDraft(draft, file).finally(() => refuseStopped(stopping));
   using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
@@ -99,12 +99,19 @@ export async function tryDraft(
     const where = port === undefined ? 'the port that it was given' : `port ${port}`;
     const instead = draft.movesPort === true ? `, instead of ${draft.port}` : '';
     say('started', `in ${seconds.toFixed(1)} s: ${joinWords(draft.way.command)}, on ${where}${instead}`);
-    const headers = Object.entries(draft.headers).map(([name, value]) => [name, fill(value, {}, 'header')]);
+    const headers = Object.entries(draft.headers ?? {}).map(([name, value]) => [
+      name,
+      fill(value, {}, 'header'),
+    ]);
     const asking = { server, headers: Object.fromEntries(headers), root: prepared.stack.root };
     const requests = await choose(asking);
+    const written = await toWritten(requests, asking);
     const slow = seconds > STARTS_SECONDS.usual ? 10 * Math.ceil((3 * seconds) / 10) : undefined;
-    const scheme = server.tls === undefined ? undefined : 'https';
-    const manifest = makeManifest(draft, { requests, scheme, startTimeoutSeconds: slow }, file);
+    const learned = present({
+      startTimeoutSeconds: slow,
+      scheme: server.tls === undefined ? undefined : ('https' as const),
+    });
+    const manifest = makeManifest(draft, { requests: written, ...learned }, file);
     return { manifest, requests, unused: findUnused() };
   } catch (error) {
     refuseStopped(stopping);
@@ -115,13 +122,12 @@ export async function tryDraft(
 /** Returns a function that tells to which services nothing has connected since. A setup command has used the database before. */
 function watchServices({ needs, way }: Draft, env: Readonly<Record<string, string>> = {}): () => Need[] {
   if (process.platform !== 'linux') return () => [];
-  const watched = needs
-    .filter(({ service }) => way.setup === undefined || !('use' in service))
-    .flatMap((need) => {
-      const values = Object.keys(need.env).map((name) => env[name] ?? '');
-      const port = Number(/(?:^|:)(\d{4,5})(?=[/)?]|$)/m.exec(values.join('\n'))?.[1]);
-      return Number.isNaN(port) ? [] : { need, port, before: clientsOf(port) };
-    });
+  const watched = needs.flatMap((need) => {
+    const values = Object.keys(need.env).map((name) => env[name] ?? '');
+    const port = Number(/(?:^|:)(\d{4,5})(?=[/)?]|$)/m.exec(values.join('\n'))?.[1]);
+    const isUsed = way.setup !== undefined && 'use' in need.service;
+    return isUsed || Number.isNaN(port) ? [] : { need, port, before: clientsOf(port) };
+  });
   const isUnused = ({ port, before }: (typeof watched)[number]): boolean =>
     [...clientsOf(port)].every((client) => before.has(client));
   return () => watched.filter(isUnused).map(({ need }) => need);

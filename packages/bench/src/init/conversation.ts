@@ -10,15 +10,15 @@ import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { logLine, printStyled } from '../terminal/shell.ts';
 import { describe, say, type Asker, type Option } from './asker.ts';
 import { refuseStopped, tryDraft, TryError, type Worked } from './attempt.ts';
-import type { Draft } from './draft.ts';
-import { chooseRequests, typedOf } from './requests.ts';
-import { draftOf, readSetup, typedSetup, withSetup, type Choices } from './start.ts';
+import { draftOf, readSetup, withChoices, type Choices, type Draft } from './draft.ts';
+import { chooseRequests, type Sent } from './requests.ts';
 import { understand, type Change, type Trouble } from './trouble.ts';
 
 /** The most lines of a server's log that are shown with a question, and the most other ways. */
 const MOST_LINES = 12;
 const MOST_OTHERS = 5;
 const COMMAND = 'Which command starts the server? Its port is {port}, or PORT';
+const OPTIONS = 'Which options? e.g. --env NAME=value, --header, --setup, --service, --python, --with';
 
 /** The project, and what the options say. */
 export interface Setting {
@@ -27,6 +27,10 @@ export interface Setting {
   /** Nearest to production first. */
   ways: readonly Way[];
   choices: Choices;
+  /** The requests that the options name. */
+  requests: readonly Sent[];
+  /** Reads options as the command line takes them. Throws a usage error. */
+  readChoices: (typed: string) => Choices;
   /** Returns the manifest to write for a server in this folder. Throws a usage error if it cannot be there. */
   fileFor: (place: string) => string;
   /** Aborted by an interruption, which ends all tries. */
@@ -35,42 +39,35 @@ export interface Setting {
 
 /** Tries drafts until one works, and returns its manifest and the file for it. No draft is tried twice. */
 export async function settle(setting: Setting): Promise<{ manifest: object; file: string }> {
-  const { asker, root, choices, fileFor, stopping } = setting;
+  const { asker, root, requests, fileFor, stopping } = setting;
   const tried = new Set<string>();
-  const isNew = ({ draft }: Pick<Change, 'draft'>): boolean => !tried.has(JSON.stringify(draft));
+  const isNew = (draft: Draft): boolean => !tried.has(JSON.stringify(draft));
   const shown = new Set<string>();
   /** The last trouble of each way. */
   const lacked = new Map<string, Trouble>();
   let changes: Change[] = [];
   let draft = await begin(setting);
   let isMoved = false;
-  let working: Worked | undefined;
   for (;;) {
     const file = fileFor(join(root, draft.way.folder));
+    const attempt = (one: Draft, named: readonly Sent[]): Promise<Worked> =>
+      tryDraft(one, { file, stopping }, (asking) => chooseRequests(asking, asker, named));
     const lines = commandsOf(draft.way, { root, ...draft }).filter((line) => !shown.has(line));
     for (const line of lines) shown.add(line);
     await agree(lines, asker, isMoved);
     tried.add(JSON.stringify(draft));
     try {
-      const named = working?.requests.map(typedOf) ?? choices.requests;
-      working = await tryDraft(draft, { file, stopping }, (asking) => chooseRequests(asking, asker, named));
-      const { manifest, unused } = working;
-      if (unused.length === 0) return { manifest, file };
-      say('left out', `${unused.map(({ name }) => name).join(', ')}: nothing connected to it`);
-      draft = { ...draft, needs: draft.needs.filter((need) => !unused.includes(need)) };
+      const worked = await attempt(draft, requests);
+      return { manifest: (await withoutUnused(worked, draft, attempt)).manifest, file };
     } catch (error) {
       refuseStopped(stopping);
-      if (working !== undefined) {
-        say('kept', `it does not work without: ${(error as Error).message.split('\n')[0]}`);
-        return { manifest: working.manifest, file };
-      }
       const trouble = await understand(error, draft, root);
       const { why } = draft.way;
       lacked.set(why, trouble);
       // A server that has started listens at the right place.
       const hasStarted = error instanceof TryError && error.seen.hasStarted;
       changes = [...trouble.changes, ...changes].filter(
-        (one) => one.draft.way.why === why && isNew(one) && !(hasStarted && one.isPlain === true),
+        (one) => one.draft.way.why === why && isNew(one.draft) && !(hasStarted && one.isPlain),
       );
       const plain = changes.find(({ isPlain }) => isPlain);
       if (plain !== undefined) say('assumed', plain.says);
@@ -80,22 +77,41 @@ export async function settle(setting: Setting): Promise<{ manifest: object; file
   }
 }
 
+/** Leaves out the services that nothing connected to, if the server works without their variables too. */
+async function withoutUnused(
+  worked: Worked,
+  draft: Draft,
+  attempt: (draft: Draft, named: readonly Sent[]) => Promise<Worked>,
+): Promise<Worked> {
+  const { unused, requests } = worked;
+  if (unused.length === 0) return worked;
+  say('left out', `${unused.map(({ name }) => name).join(', ')}: nothing connected to it`);
+  const needs = draft.needs.filter((need) => !unused.includes(need));
+  return attempt({ ...draft, needs }, requests).catch((error: unknown) => {
+    if (!(error instanceof BenchError) || error.code === 'interrupted') throw error;
+    say('kept', `it does not work without: ${error.message.split('\n')[0]}`);
+    return worked;
+  });
+}
+
 /** Asks how the server starts, and what it needs. */
 async function begin({ asker, root, ways, choices }: Setting): Promise<Draft> {
   const [first] = ways;
   if (first === undefined && !asker.isUser) throw saysNothing(root);
   const way = first?.why === '--run' ? first : await askWay(asker, root, ways);
   const draft = await draftOf(way, root, choices);
-  const prepared = choices.setup === undefined ? await askSetup(asker, draft) : draft;
-  return choices.services === undefined ? askServices(asker, prepared) : prepared;
+  const { setup } = draft.way;
+  const typed = setup?.[0] === 'sh' && setup[1] === '-c' ? setup[2] : setup && joinWords(setup);
+  const prepared =
+    choices.setup === undefined
+      ? await asker.type('Before each start? (Enter for nothing)', typed ?? '', readSetup)
+      : setup;
+  const needs = choices.service.length === 0 ? await askServices(asker, draft.needs) : draft.needs;
+  return { ...draft, needs, way: { ...draft.way, setup: prepared } };
 }
 
 async function askWay(asker: Asker, root: string, ways: readonly Way[]): Promise<Way> {
-  const options: Option<Way | undefined>[] = ways.map((way) => ({
-    value: way,
-    label: describeWay(way),
-    hint: way.why,
-  }));
+  const options: Option<Way | undefined>[] = ways.map(describeWay);
   if (!asker.isUser) for (const one of options.slice(1, MOST_OTHERS)) say('or', describe(one));
   const other = asker.isUser ? [{ value: undefined, label: 'another command …' }] : [];
   const way =
@@ -103,21 +119,17 @@ async function askWay(asker: Asker, root: string, ways: readonly Way[]): Promise
   return way ?? asker.type(COMMAND, '', (typed) => readWay(root, typed));
 }
 
-function askSetup(asker: Asker, draft: Draft, proposed = typedSetup(draft.way.setup)): Promise<Draft> {
-  return asker.type('Before each start? (Enter for nothing)', proposed, (typed) => ({
-    ...draft,
-    way: withSetup(draft.way, readSetup(typed)),
-  }));
+function describeWay(value: Way): Option<Way> {
+  const { folder, command, why: hint } = value;
+  return { value, label: `${joinWords(command)}${folder === '' ? '' : ` in ${folder}`}`, hint };
 }
 
-async function askServices(asker: Asker, draft: Draft): Promise<Draft> {
-  const needs = SERVICE_NAMES.map((name) => draft.needs.find((need) => need.name === name) ?? needOf(name));
-  const options = needs.map((value): Option<Need> => ({
-    value,
-    label: value.name,
-    hint: Object.keys(value.env).join(', '),
-  }));
-  return { ...draft, needs: await asker.pickMany('What does it need?', options, draft.needs) };
+function askServices(asker: Asker, found: readonly Need[]): Promise<Need[]> {
+  const needs = SERVICE_NAMES.map((name) => found.find((need) => need.name === name) ?? needOf(name));
+  const options = needs.map((value): Option<Need> => {
+    return { value, label: value.name, hint: Object.keys(value.env).join(', ') };
+  });
+  return asker.pickMany('What does it need?', options, found);
 }
 
 /** Shows what is executed next, in words that hide nothing. Throws if the user does not want that. */
@@ -128,8 +140,7 @@ async function agree(lines: readonly string[], asker: Asker, isMoved: boolean): 
   // Where the output goes into a file, the question shows it.
   const again = process.stdout.isTTY ? '' : `${printable.join('\n')}\n`;
   if (await asker.agree(`${again}Run this, with your rights?`)) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     'nothing of the project was executed, and nothing was written',
     "name another command: --run 'uvicorn app:app --port {port}'",
   );
@@ -138,11 +149,9 @@ async function agree(lines: readonly string[], asker: Asker, isMoved: boolean): 
 /** What is left to try after a failure. */
 interface Left extends Setting {
   changes: readonly Change[];
-  isNew: (one: { draft: Draft }) => boolean;
+  isNew: (draft: Draft) => boolean;
   lacked: ReadonlyMap<string, Trouble>;
 }
-
-type Edit = Option<(() => Promise<Draft>) | undefined>;
 
 /** Shows what went wrong, and asks what to change: what was understood comes first. Throws if nothing is left. */
 async function mend(trouble: Trouble, draft: Draft, left: Left): Promise<Draft> {
@@ -151,18 +160,14 @@ async function mend(trouble: Trouble, draft: Draft, left: Left): Promise<Draft> 
   const others = ways
     .filter(({ why, command: [program = ''] }) => !lacked.has(why) && (asker.isUser || !isJob(program)))
     .slice(0, MOST_OTHERS);
-  const edits: Edit[] = [
+  const edits: Option<(() => Promise<Draft>) | undefined>[] = [
     ...changes.map((one) => ({ label: one.says, value: async () => one.draft })),
     ...(asker.isUser ? editsOf(trouble, draft, left) : []),
-    ...others.map((one) => ({
-      label: describeWay(one),
-      hint: one.why,
-      value: () => draftOf(one, root, choices),
-    })),
+    ...others.map((one) => ({ ...describeWay(one), value: () => draftOf(one, root, choices) })),
   ];
   if (asker.isUser) {
-    const lines = trouble.error.message.split('\n');
-    logLine([...lines.slice(0, 1), ...lines.slice(1).slice(-MOST_LINES)].join('\n'));
+    const [first = '', ...rest] = trouble.error.message.split('\n');
+    logLine([first, ...rest.slice(-MOST_LINES)].join('\n'));
     edits.push({ label: 'nothing: stop', value: undefined });
   } else if (edits.length > 0) say('failed', trouble.text);
   else throw endOf(trouble, lacked);
@@ -170,57 +175,34 @@ async function mend(trouble: Trouble, draft: Draft, left: Left): Promise<Draft> 
     const change = await asker.pick('What to change?', edits);
     if (change === undefined) throw trouble.error;
     const changed = await change();
-    if (isNew({ draft: changed })) return changed;
+    if (isNew(changed)) return changed;
     logLine('that was tried already');
   }
 }
 
-/** The parts of a draft that the user may type: those of which something was understood come first. */
-function editsOf({ variable, setup }: Trouble, draft: Draft, { asker, root, choices }: Setting): Edit[] {
+/** What the user may type: another command, and any option, of which one may be understood. */
+function editsOf(
+  { option }: Trouble,
+  draft: Draft,
+  { asker, root, choices, readChoices }: Setting,
+): Option<() => Promise<Draft>>[] {
   const { way } = draft;
-  const edits: Edit[] = [
-    {
-      label: 'another command …',
-      value: () =>
-        asker.type(COMMAND, joinWords(way.command), async (typed) => {
-          if (typed === '') return draft;
-          const other = readWay(root, typed);
-          if (other.folder !== way.folder || other.runtime !== way.runtime)
-            return draftOf(other, root, choices);
-          return { ...draft, way: { ...way, ...other, build: way.build, env: { ...way.env, ...other.env } } };
-        }),
-    },
-    { label: 'a variable or a header …', hint: variable, value: () => askVariable(asker, draft, variable) },
-    { label: 'what runs before each start …', hint: setup, value: () => askSetup(asker, draft, setup) },
-    { label: 'its services …', value: () => askServices(asker, draft) },
-    {
-      label: `another version of ${way.runtime} …`,
-      value: () =>
-        asker.type('Which version?', draft.version ?? '', (typed) =>
-          typed === '' ? draft : { ...draft, version: typed, isChosen: false },
-        ),
-    },
+  const command = (): Promise<Draft> =>
+    asker.type(COMMAND, joinWords(way.command), async (typed) => {
+      // Nothing is a way back to the question.
+      const other = typed === '' ? way : readWay(root, typed);
+      if (other.folder !== way.folder || other.runtime !== way.runtime) return draftOf(other, root, choices);
+      return { ...draft, way: { ...way, command: other.command, env: { ...way.env, ...other.env } } };
+    });
+  const options = (): Promise<Draft> =>
+    asker.type(OPTIONS, option ?? '--env ', (typed) =>
+      typed === '' ? draft : withChoices(draft, readChoices(typed)),
+    );
+  const edits = [
+    { label: 'another command …', value: command },
+    { label: 'an option …', hint: option, value: options },
   ];
-  return edits
-    .filter(({ label }) => !label.includes(' none '))
-    .toSorted((a, b) => Number(b.hint !== undefined) - Number(a.hint !== undefined));
-}
-
-/** Asks for a variable of the server, or for a header of every request. */
-function askVariable(asker: Asker, draft: Draft, name: string | undefined): Promise<Draft> {
-  const question = 'Which variable or header? NAME=value, or name: value';
-  return asker.type(question, name === undefined ? '' : `${name}=`, (typed) => {
-    const [, own = '', sign, value = ''] = /^([\w-]+)(=|:\s*)(.*)$/.exec(typed) ?? [];
-    // Nothing is a way back to the question.
-    if (typed === '') return draft;
-    if (sign === '=') return { ...draft, way: { ...draft.way, env: { ...draft.way.env, [own]: value } } };
-    if (sign !== undefined) return { ...draft, headers: { ...draft.headers, [own.toLowerCase()]: value } };
-    throw new BenchError('usage', `"${typed}" is neither`, 'write NAME=value, or name: value');
-  });
-}
-
-function describeWay({ folder, command }: Way): string {
-  return `${joinWords(command)}${folder === '' ? '' : ` in ${folder}`}`;
+  return option === undefined ? edits : edits.toReversed();
 }
 
 /** Says for each way what it lacked. */

@@ -29,26 +29,21 @@ export interface Change {
 interface Understood {
   /** In one sentence. */
   text?: string | undefined;
-  /** The likeliest first. */
-  changes?: Change[];
-  /** A variable that the server seems to miss. */
-  variable?: string | undefined;
-  /** A command that may make what it misses. Only the user can tell if it may run here. */
-  setup?: string | undefined;
-  /** The option that may mend it, where nobody can be asked. */
-  hint?: string | undefined;
+  /** The option that may mend it, which only the user can complete or allow: `--env SHOP_KEY=`. */
+  option?: string | undefined;
+  /** What may mend it, the likeliest first: in words, and the part of the draft that changes. */
+  parts?: [says: string, part: Partial<Draft>, isPlain?: true][];
 }
 
 /** A try that failed. */
-export interface Trouble extends Understood {
+export interface Trouble extends Pick<Understood, 'option'> {
   error: BenchError;
   text: string;
   changes: Change[];
 }
 
 /** What the rules look at. */
-interface Failed {
-  draft: Draft;
+interface Failed extends Draft {
   /** The folder of the project that the server starts in. */
   place: string;
   /** The error, and all that the server printed last. */
@@ -63,19 +58,25 @@ export async function understand(thrown: unknown, draft: Draft, root: string): P
   if (!(error instanceof BenchError) || ['interrupted', 'usage'].includes(error.code)) throw thrown;
   const seen = error instanceof TryError ? error.seen : { log: [], ports: [], hasStarted: false };
   const words = [error.message, ...seen.log].join('\n');
-  const failed = { draft, place: join(root, draft.way.folder), words, ports: seen.ports, code: error.code };
+  const place = join(root, draft.way.folder);
+  const failed = { ...draft, place, words, ports: seen.ports, code: error.code };
   const found: Understood[] = [];
-  for (const rule of seen.hasStarted ? RULES : [...RULES, ...RULES_OF_START])
-    found.push(present((await rule(failed)) ?? {}));
+  for (const { seen: pattern, isOfStart = false, read } of RULES) {
+    const match = isOfStart && seen.hasStarted ? null : pattern.exec(words);
+    if (match !== null) found.push(present((await read(failed, match)) ?? {}));
+  }
   // The first rule that knows a part of it.
-  const { text, hint = error.hint, ...more } = Object.assign({}, ...found.toReversed()) as Understood;
+  const { text, option } = Object.assign({}, ...found.toReversed()) as Understood;
   const lines = text === undefined ? [error.message] : [error.message, text];
   const setup = thrown instanceof SetupError ? `${joinWords(draft.way.setup ?? [])}: ` : '';
+  const hint = option === undefined ? error.hint : `try ${option}${option.endsWith('=') ? '…' : ''}`;
   return {
-    ...more,
+    option,
     error: new BenchError(error.code, lines.join('\n'), hint),
     text: text ?? setup + shorten(error.message),
-    changes: found.flatMap(({ changes = [] }) => changes),
+    changes: found
+      .flatMap(({ parts = [] }) => parts)
+      .map(([says, part, isPlain = false]) => ({ says, draft: { ...draft, ...part }, isPlain })),
   };
 }
 
@@ -86,148 +87,142 @@ function shorten(message: string): string {
   return /exit status \d+\)?$/.test(first) && last !== undefined ? `${first}: ${last.slice(4)}` : first;
 }
 
-type Rule = (failed: Failed) => Understood | undefined | Promise<Understood | undefined>;
-const RULES: Rule[] = [hostRefused, fileMissing, serviceMissing, variableMissing, packagesTooNew];
-const RULES_OF_START: Rule[] = [portTaken, programMissing, moduleMissing, subcommandMissing, pythonTooNew];
-
-function change({ draft }: Failed, says: string, part: Partial<Draft>): Change {
-  return { says, draft: { ...draft, ...part } };
+/** A kind of trouble, by what a server or a tool says. */
+interface Rule {
+  seen: RegExp;
+  /** True if it says nothing about a server that has answered. */
+  isOfStart?: true;
+  read: (failed: Failed, match: RegExpExecArray) => Understood | undefined | Promise<Understood | undefined>;
 }
+
+/** What is understood, best first: the first rule that knows a part of it counts. */
+const RULES: Rule[] = [
+  // Django answers only to the hosts that its settings name.
+  {
+    seen: /DisallowedHost|Invalid HTTP_HOST|Bad Request \(400\)/,
+    read: ({ headers }) => ({
+      text: 'its ALLOWED_HOSTS do not name 127.0.0.1',
+      option: '--env ALLOWED_HOSTS=',
+      parts: [['with the header host: localhost', { headers: { ...headers, host: 'localhost' } }]],
+    }),
+  },
+  {
+    seen: /(?:no such file or directory|ENOENT|does not exist|cannot find(?: module)?|not found)[^'"`\n]*['"`]([^'"`\n]+)['"`]|open ([\w./-]+): no such file|node: (\S+): not found/i,
+    read: missFile,
+  },
+  {
+    seen: /^(?=.*(?:ECONNREFUSED|connection refused|connect call failed|can't connect to|could not connect)).*\b(5432|3306|6379)\b/im,
+    read: missService,
+  },
+  { seen: /^/, read: missVariable },
+  { seen: /^/, isOfStart: true, read: listenElsewhere },
+  // Servers that a host installs beside the project.
+  {
+    seen: /^(gunicorn|uvicorn|hypercorn|granian|daphne|waitress)(?:-serve)? is not in the environment/m,
+    isOfStart: true,
+    read: ({ packages = [] }, [, name = '']) => ({
+      parts: [[`with the package ${name}`, { packages: [...packages, name] }]],
+    }),
+  },
+  {
+    seen: /No module named '(\w+)|Cannot find (?:package|module) '((?:@[\w-]+\/)?\w[\w.-]*)'/,
+    isOfStart: true,
+    read: (_, [, ofPython, module = ofPython]) => ({
+      text: `it imports ${module}, which no list names`,
+      option: `--with ${module}`,
+    }),
+  },
+  // A program that prints how it is used may have a word for its server.
+  {
+    seen: /^\W*(?:usage:\s*)?(?:[\w./-]+\s+)?(serve|server|start|run|web)\b/im,
+    isOfStart: true,
+    read({ way, words }, [, word = '']) {
+      const isTaken = way.runtime !== 'none' || way.command.includes(word);
+      if (isTaken || !/\busage\b/i.test(words)) return undefined;
+      const command = [...way.command, word];
+      return {
+        text: `it needs a word for what it does: ${word}`,
+        parts: [[joinWords(command), { way: { ...way, command } }]],
+      };
+    },
+  },
+  // The last frame of a trace is in a package or in Python, a newer package lacks a name, or one is built for it.
+  {
+    seen: /File "[^"]*(?:site-packages|\/lib\/python\d|<frozen)[^"]*", line \d+(?![^]*File ")/,
+    read: ageBoth,
+  },
+  {
+    seen: /^\W*(?:ImportError: cannot import name|AttributeError: (?:module|type object)|ModuleNotFoundError: No module named '\w+\.)/m,
+    read: ageBoth,
+  },
+  { seen: /could not be built|failed to build|setup\.py/i, read: ageBoth },
+];
 
 /** It listens on other ports: a variable or an option may name them, or Bench moves it, or measures it there. */
-function portTaken(failed: Failed): Understood | undefined {
-  const { draft, place } = failed;
-  const { way } = draft;
+function listenElsewhere({ way, place, port, ports }: Failed): Understood | undefined {
   // Those for TLS and for metrics are higher by custom.
-  const [first, ...others] = failed.ports.toSorted((a, b) => a - b);
-  if (first === undefined || draft.port !== undefined) return undefined;
-  const plain = (says: string, part: Partial<Draft>): Change => ({
-    ...change(failed, says, part),
-    isPlain: true,
-  });
+  const [first, ...others] = ports.toSorted((a, b) => a - b);
+  if (first === undefined || port !== undefined) return undefined;
   const named = withPort(way, place, first);
   if (named !== undefined) {
-    const moved = others.reduce((one, port) => withPort(one, place, port, '0')?.way ?? one, named.way);
-    return { changes: [plain(named.why, { way: moved })] };
+    const moved = others.reduce((one, other) => withPort(one, place, other, '0')?.way ?? one, named.way);
+    return { parts: [[named.why, { way: moved }, true]] };
   }
   const says = `it listens on port ${first}, whatever PORT says`;
-  const kept = plain(`${says}: its targets are measured one at a time`, { port: first });
+  const changes: Understood['parts'] = [
+    [`${says}: Bench moves it`, { port: first, movesPort: true }, true],
+    [`${says}: its targets are measured one at a time`, { port: first }, true],
+  ];
   // Go binds without the C library.
-  if (way.language === 'go' || !canMovePorts()) return { changes: [kept] };
-  return { changes: [plain(`${says}: Bench moves it`, { port: first, movesPort: true }), kept] };
+  return { parts: way.language === 'go' || !canMovePorts() ? changes.slice(1) : changes };
 }
 
-/** Python servers that a host installs beside the project. */
-const SERVERS = /^(gunicorn|uvicorn|hypercorn|granian|daphne|waitress)(?:-serve)? is not in the environment/m;
-
-function programMissing(failed: Failed): Understood | undefined {
-  const name = SERVERS.exec(failed.words)?.[1];
-  if (name === undefined) return undefined;
-  const packages = [...failed.draft.packages, name];
-  return { changes: [change(failed, `with the package ${name}`, { packages })] };
-}
-
-/** What Python and Node say of a package that is not installed. */
-const NO_MODULE = /No module named '(\w+)|Cannot find (?:package|module) '((?:@[\w-]+\/)?\w[\w.-]*)'/;
-
-function moduleMissing({ words }: Failed): Understood | undefined {
-  const [, ofPython, module = ofPython] = NO_MODULE.exec(words) ?? [];
-  if (module === undefined) return undefined;
-  return { text: `it imports ${module}, which no list names`, hint: `name its package: --with ${module}` };
-}
-
-/** A program that prints how it is used may have a word for its server. */
-function subcommandMissing(failed: Failed): Understood | undefined {
-  const { way } = failed.draft;
-  if (!/\busage\b/i.test(failed.words) || way.runtime !== 'none') return undefined;
-  const isListed = (word: string): boolean =>
-    new RegExp(`^\\W*(?:usage:\\s*)?(?:[\\w./-]+\\s+)?${word}\\b`, 'im').test(failed.words);
-  const word = ['serve', 'server', 'start', 'run', 'web'].find(
-    (one) => !way.command.includes(one) && isListed(one),
-  );
-  if (word === undefined) return undefined;
-  const command = [...way.command, word];
-  return {
-    text: `it needs a word for what it does: ${word}`,
-    changes: [change(failed, joinWords(command), { way: { ...way, command } })],
-  };
-}
-
-/** What languages say of a file, a folder or a module that is not there, with its name. */
-const ABSENT =
-  /(?:no such file or directory|ENOENT|does not exist|cannot find(?: module)?|not found)[^'"`\n]*['"`]([^'"`\n]+)['"`]|open ([\w./-]+): no such file|node: (\S+): not found/i;
-
-function fileMissing(failed: Failed): Understood | undefined {
-  const { draft, place, words } = failed;
-  const { way } = draft;
-  const path =
-    ABSENT.exec(words)
-      ?.slice(1)
-      .find((one) => one !== undefined) ?? '';
-  const isFile = /\.\w+$/.test(path);
+/** A file is missing, or a folder: an example of it, a build or a step of the image may make it. */
+function missFile({ way, place, words }: Failed, [, ...names]: RegExpExecArray): Understood | undefined {
+  const path = names.find((one) => one !== undefined) ?? '';
   // Others than folders without a dot or a slash are packages.
   if (!/[./]/.test(path) && !/no such file|ENOENT/i.test(words)) return undefined;
   const name = basename(path);
   const example = name.startsWith('.env') ? findExample(place) : undefined;
   if (example !== undefined) {
-    const copied = { ...way, setup: ['cp', example, name] };
-    return {
-      text: `${name} is missing, of which ${example} is an example`,
-      changes: [change(failed, `cp ${example} ${name} before each start`, { way: copied })],
-    };
+    const setup = ['cp', example, name];
+    return { parts: [[`${joinWords(setup)} before each start`, { way: { ...way, setup } }]] };
   }
-  const build = way.runtime === 'node' && way.build.length === 0 ? buildOfNode(place) : undefined;
-  if (build !== undefined)
+  const build = way.runtime === 'node' && way.build.length === 0 ? buildOfNode(place) : [];
+  if (build.length > 0)
     return {
       text: `${name} is missing, which a build may write`,
-      changes: [change(failed, `${joinWords(build)} before it`, { way: { ...way, build: [build] } })],
+      parts: [[`${build.map(joinWords).join(', ')} before it`, { way: { ...way, build } }]],
     };
   const step = findImageStep(place, name);
-  const setup = step?.command ?? (isFile || isAbsolute(path) ? undefined : `mkdir -p ${joinWords([path])}`);
+  const isFolder = !/\.\w+$/.test(path) && !isAbsolute(path);
+  const setup = step?.command ?? (isFolder ? `mkdir -p ${joinWords([path])}` : undefined);
   const maker = step === undefined ? '' : `: ${step.place} makes it, and Bench does not run that`;
   return {
     text: `${name} is missing${maker}`,
-    setup,
-    hint: setup && `make it first: --setup ${joinWords([setup])}`,
+    option: setup && `--setup ${joinWords([setup])}`,
   };
 }
 
-/** What clients say of a server that they cannot reach, with its port. */
-const REFUSED =
-  /(?:ECONNREFUSED|connection refused|connect call failed|can't connect to|could not connect)[^\n]*/gi;
-
-function serviceMissing(failed: Failed): Understood | undefined {
-  const { draft, place, words } = failed;
-  const lines = [...words.matchAll(REFUSED)].join('\n');
-  const name = SERVICE_NAMES.find((one) => lines.includes(KINDS[one].port));
+/** It cannot reach a service at its usual port. */
+function missService({ needs, place }: Failed, [, port = '']: RegExpExecArray): Understood | undefined {
+  const name = SERVICE_NAMES.find((one) => KINDS[one].port === port);
   if (name === undefined) return undefined;
-  const { port, variable, title } = KINDS[name];
-  const others = draft.needs.filter((need) => need.name !== name);
-  if (others.length < draft.needs.length)
+  const { variable, title } = KINDS[name];
+  const others = needs.filter((need) => need.name !== name);
+  if (others.length < needs.length)
     return {
       text: `it looks for ${title} on port ${port} only`,
-      changes: [change(failed, `without ${name}`, { needs: others })],
+      parts: [[`without ${name}`, { needs: others }]],
     };
   const mention = findMention(place, new RegExp(`(?<!\\d)${port}(?!\\d)`));
   const names = mention === undefined ? '' : `: ${mention} names it`;
   // A file that is no source takes no address from a variable.
   const isSource = mention === undefined || /\.(?:py|[cm]?[jt]s|go|rs|env)\b/.test(mention);
-  const needs = [...draft.needs, needOf(name)];
   return {
-    text: `${title} is missing${names}. Nothing listens on port ${port}`,
-    hint: `start ${title} on port ${port}, or let the server read its address from ${variable}: --service ${name}`,
-    changes: isSource ? [change(failed, `${name}, whose address ${variable} has`, { needs })] : [],
-  };
-}
-
-/** Django answers only to the hosts that its settings name. */
-function hostRefused(failed: Failed): Understood | undefined {
-  if (!/DisallowedHost|Invalid HTTP_HOST|Bad Request \(400\)/.test(failed.words)) return undefined;
-  const headers = { ...failed.draft.headers, host: 'localhost' };
-  return {
-    text: 'its ALLOWED_HOSTS do not name 127.0.0.1',
-    variable: 'ALLOWED_HOSTS',
-    changes: [change(failed, 'with the header host: localhost', { headers })],
+    text: `${title} is missing${names}. Nothing listens on port ${port}: start it there, or let the server read its address from ${variable}`,
+    option: `--service ${name}`,
+    parts: isSource ? [[`${name}, whose address ${variable} has`, { needs: [...needs, needOf(name)] }]] : [],
   };
 }
 
@@ -235,71 +230,47 @@ function hostRefused(failed: Failed): Understood | undefined {
 const UNSET = /required|missing|not set|undefined|must be|not defined|environment|KeyError/i;
 const VARIABLE = /(?<!\bin )\b(?!ERR_)[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/;
 
-function variableMissing(failed: Failed): Understood {
-  const { draft, place, words, code } = failed;
+/** It seems to miss a variable. A server that ends without those of `.env` does not read the file itself. */
+function missVariable({ place, words, code, envFile }: Failed): Understood {
   const lines = words.split('\n');
-  const named = lines.filter((one) => VARIABLE.test(one));
   // Some validators name it in the next line.
-  const isNear = (one: string): boolean => UNSET.test(lines[lines.indexOf(one) - 1] ?? '');
-  const line = named.find((one) => UNSET.test(one)) ?? named.find(isNear) ?? '';
+  const line =
+    lines.find((one) => VARIABLE.test(one) && UNSET.test(one)) ??
+    lines.find((one, index) => VARIABLE.test(one) && UNSET.test(lines[index - 1] ?? ''));
   const field = /^\W*([a-z][a-z0-9_]*)\n\W+field required/im.exec(words)?.[1]?.toUpperCase();
-  const variable = VARIABLE.exec(line)?.[0] ?? field;
+  const variable = VARIABLE.exec(line ?? '')?.[0] ?? field;
+  const hasFile = code !== 'toolchain' && envFile === undefined && existsSync(join(place, '.env'));
   return {
-    variable,
-    text: variable === undefined ? undefined : `it misses the variable ${variable}`,
-    hint: variable && `set it: --env ${variable}=…`,
-    // A server that ends without them does not read the file itself.
-    changes:
-      code !== 'toolchain' && draft.envFile === undefined && existsSync(join(place, '.env'))
-        ? [change(failed, 'the variables of .env', { envFile: '.env' })]
-        : [],
+    text: variable && `it misses the variable ${variable}`,
+    option: variable && `--env ${variable}=`,
+    parts: hasFile ? [['the variables of .env', { envFile: '.env' }]] : [],
   };
 }
 
-/** A name that a newer package no longer has. */
-const GONE =
-  /^\W*(?:ImportError: cannot import name|AttributeError: (?:module|type object)|ModuleNotFoundError: No module named '\w+\.)/m;
-/** The last frame of a trace in Python. */
-const LAST_FRAME = /File "([^"]+)", line \d+(?![^]*File ")/;
-
-/** Where no list pins the packages, those of the day of the commit may fit. */
-async function packagesTooNew(failed: Failed): Promise<Understood | undefined> {
-  const { draft, place, words } = failed;
-  const isInside = GONE.test(words) || LAST_FRAME.exec(words)?.[1]?.includes('site-packages') === true;
-  if (draft.way.runtime !== 'python' || draft.packagesUntil !== undefined || !isInside) return undefined;
+/** Where nobody pins them, the packages of the day of the commit may fit, and an older Python. */
+async function ageBoth({ way, place, packagesUntil, version = '', isChosen }: Failed): Promise<Understood> {
+  if (way.runtime !== 'python') return {};
   const day = (await tryGit(place, ['log', '-1', '--format=%cs']))?.trim() ?? '';
-  if (day === '') return undefined;
-  const version = draft.isChosen === true ? await firstHere(pythonsSince(day)) : undefined;
-  const python = version === undefined ? '' : `, and Python ${version}`;
-  return {
-    text: GONE.test(words) ? 'its packages are newer than the project' : undefined,
-    changes: [
-      change(failed, `the packages of ${day}, the day of the commit${python}`, {
-        packagesUntil: day,
-        ...present({ version }),
-      }),
-    ],
-  };
+  const ofDay = isChosen === true && day !== '' ? await firstHere(pythonsSince(day)) : undefined;
+  const admitted = isChosen === true ? admittedBy(place, 'python') : [];
+  const at = admitted.indexOf(version);
+  const older = at < 0 ? undefined : await firstHere(admitted.slice(at + 1));
+  const changes: Understood['parts'] = [];
+  if (day !== '' && packagesUntil === undefined)
+    changes.push([
+      `the packages of ${day}, the day of the commit${ofDay === undefined ? '' : `, and Python ${ofDay}`}`,
+      { packagesUntil: day, ...present({ version: ofDay }) },
+    ]);
+  if (older !== undefined) changes.push([`Python ${older}`, { version: older }]);
+  const text =
+    older === undefined
+      ? 'its packages are newer than the project'
+      : `it fails with CPython ${version}, which Bench chose`;
+  return changes.length === 0 ? {} : { text, parts: changes };
 }
 
 /** Returns the first of these versions of Python that this machine has. */
 async function firstHere(versions: readonly string[]): Promise<string | undefined> {
   for (const version of versions) if ((await findHere(version)) !== undefined) return version;
   return undefined;
-}
-
-/** Where the error is in a package or in Python, and Bench chose the version, an older one may fit. */
-async function pythonTooNew(failed: Failed): Promise<Understood | undefined> {
-  const { draft, place, words } = failed;
-  const isInside = /site-packages|\/lib\/python\d|<frozen/.test(LAST_FRAME.exec(words)?.[1] ?? '');
-  const isNative = /could not be built|failed to build|setup\.py/i.test(words);
-  if (draft.way.runtime !== 'python' || draft.isChosen !== true || !(isInside || isNative)) return undefined;
-  const all = admittedBy(place, 'python');
-  const at = all.indexOf(draft.version ?? '');
-  const version = at < 0 ? undefined : await firstHere(all.slice(at + 1));
-  if (version === undefined) return undefined;
-  return {
-    text: `it fails with CPython ${draft.version}, which Bench chose`,
-    changes: [change(failed, `Python ${version}`, { version })],
-  };
 }

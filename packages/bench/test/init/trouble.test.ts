@@ -22,8 +22,6 @@ const write = (files: Record<string, string>): void => writeFiles(folder, files)
 const draftOf = (run: string, more: Partial<Draft> = {}): Draft => ({
   way: readWay(folder, run),
   needs: [],
-  packages: [],
-  headers: {},
   ...more,
 });
 
@@ -87,7 +85,7 @@ describe('a server that does not start', () => {
 
   it('misses a file that its image makes', async () => {
     write({ Dockerfile: 'FROM node\nCOPY . .\nRUN openssl req -keyout shop.pem\n' });
-    const { text, changes, error, setup } = await troubleOf(
+    const { text, changes, error, option } = await troubleOf(
       `Error: ENOENT: no such file or directory, open 'shop.pem'`,
       draftOf('node server.js'),
     );
@@ -95,7 +93,10 @@ describe('a server that does not start', () => {
       'shop.pem is missing: line 3 of Dockerfile makes it, and Bench does not run that',
       [],
     ]);
-    expect([error.message, setup]).toEqual([expect.stringContaining(text), 'openssl req -keyout shop.pem']);
+    expect([error.message, option]).toEqual([
+      expect.stringContaining(text),
+      "--setup 'openssl req -keyout shop.pem'",
+    ]);
   });
 
   it('gets the word for its server that it prints', async () => {
@@ -108,7 +109,7 @@ describe('a server that does not start', () => {
     const log = `raise OSError(f'Connect call failed {address}')\nConnectionRefusedError: Connect call failed ('127.0.0.1', 5432)`;
     const { text, changes } = await troubleOf(log, draftOf('python shop.py'));
     expect([text, changes]).toEqual([
-      'PostgreSQL is missing: config/shop.yaml:3 names it. Nothing listens on port 5432',
+      'PostgreSQL is missing: config/shop.yaml:3 names it. Nothing listens on port 5432: start it there, or let the server read its address from DATABASE_URL',
       [],
     ]);
   });
@@ -135,7 +136,8 @@ describe('a server that does not start', () => {
     ['GET /: status 400: DisallowedHost at /', 'ALLOWED_HOSTS'],
     ["'shop' must be in INSTALLED_APPS, or no table orders", undefined],
   ])('misses a variable, by %j: %s', async (log, name) => {
-    expect((await troubleOf(log, draftOf('node shop.js'))).variable).toBe(name);
+    const { option } = await troubleOf(log, draftOf('node shop.js'));
+    expect(option).toBe(name && `--env ${name}=`);
   });
 
   it('gets the variables of its .env', async () => {
@@ -176,10 +178,10 @@ describe('a server that does not start', () => {
   });
 
   it.each([
-    [`ENOENT: no such file or directory, scandir './uploads'`, "make it first: --setup 'mkdir -p ./uploads'"],
-    ['Error: SHOP_KEY is required', 'set it: --env SHOP_KEY=…'],
-    [`  received: 'undefined',\n  path: [ 'SHOP_KEY' ],`, 'set it: --env SHOP_KEY=…'],
-    [`ModuleNotFoundError: No module named 'httpx'`, 'name its package: --with httpx'],
+    [`ENOENT: no such file or directory, scandir './uploads'`, "try --setup 'mkdir -p ./uploads'"],
+    ['Error: SHOP_KEY is required', 'try --env SHOP_KEY=…'],
+    [`  received: 'undefined',\n  path: [ 'SHOP_KEY' ],`, 'try --env SHOP_KEY=…'],
+    [`ModuleNotFoundError: No module named 'httpx'`, 'try --with httpx'],
   ])('says which option may mend %j', async (log, hint) => {
     expect((await troubleOf(log, draftOf('node shop.js'))).error.hint).toBe(hint);
   });

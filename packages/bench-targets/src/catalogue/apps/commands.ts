@@ -14,91 +14,86 @@ interface Named {
   lock?: string | undefined;
   envFile?: string | undefined;
   /** The packages that the lock does not list. */
-  packages: readonly string[];
+  packages?: readonly string[] | undefined;
 }
 
 /**
  * Returns everything that a way executes, in its order: the installation, builds, the setup, and the server. Indented lines say what
  * the one before them leads to.
  */
-export function commandsOf(way: Way, { root, lock, envFile, packages }: Named): string[] {
+export function commandsOf(way: Way, { root, lock, envFile = '.env', packages = [] }: Named): string[] {
   const place = join(root, way.folder);
   const { build, command, env, setup } = way;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${joinWords([value])}`);
   const inside = way.folder === '' ? '' : ` in ${way.folder}`;
+  const steps = [...build, ...(setup === undefined ? [] : [setup]), command];
   return [
     ...installOf(place, way, lock),
     ...packages.map((name) => `the installation of ${name}`),
     ...build.map((step) => `${joinWords(step)}${inside}`),
     ...(setup === undefined ? [] : [`${joinWords(setup)}${inside}, before each start`]),
     `${[...variables, joinWords(command)].join(' ')}${inside}`,
-    ...scriptsOf(place, [...build, ...(setup === undefined ? [] : [setup]), command]),
-    ...loadedBy(place, envFile),
+    ...scriptsOf(
+      place,
+      steps.map((words) => words.join(' ')),
+    ),
+    // The variables that make programs load code, in the file for the server and in the one that it may read itself.
+    ...[...new Set(['.env', envFile])].flatMap((file) =>
+      [...(readTextFile(join(place, file)) ?? '').matchAll(LOADING)].map(([, line]) => `  ${file}: ${line}`),
+    ),
   ];
 }
 
+/** Variables by which a file makes programs load code. */
+const LOADING =
+  /^[ \t]*(?:export\s+)?((?:NODE_OPTIONS|NODE_PATH|LD_\w+|DYLD_\w+|PYTHON\w+|PATH|BASH_ENV|ENV|PERL5\w*|RUBY\w*|CLASSPATH|\w*JAVA\w*OPTIONS|GIT_\w+|SHELL)\s*=.*)$/gm;
 /** The scripts of a package that managers run when they install it. */
 const INSTALL_SCRIPTS = /^(?:preinstall|install|postinstall|prepublish|preprepare|prepare|postprepare)$/;
 /** The files of a project by which it changes what a package manager executes. */
-const STEERING = '.pnpmfile.cjs .npmrc .yarnrc .yarnrc.yml binding.gyp bunfig.toml setup.py setup.cfg'.split(
-  ' ',
-);
+const STEERING = '.pnpmfile.cjs .npmrc .yarnrc .yarnrc.yml binding.gyp bunfig.toml setup.py setup.cfg';
 
 /** Returns the installation of a project's packages, and what of the project it executes. */
 function installOf(place: string, { command, runtime, build }: Way, named: string | undefined): string[] {
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
   const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
   if (runtime === 'none' || (runtime === 'node' && build.length === 0 && hasNone)) return [];
-  const { lock } = findProject(place, command, { known: runtime, named, where: '--lock' });
+  const { lock } = findProject(place, command, { known: runtime, named });
   if (lock === undefined) return [];
   const whole = dirname(lock.file);
-  const steering = STEERING.filter((name) => existsSync(join(whole, name)) || existsSync(join(place, name)));
-  const hasBackend = runtime === 'python' && readPyproject(place).isBuilt;
-  const by = [...(hasBackend ? ['pyproject.toml'] : []), ...steering];
+  const steering = STEERING.split(' ').filter((name) =>
+    [whole, place].some((one) => existsSync(join(one, name))),
+  );
+  if (runtime === 'python' && readPyproject(place).isBuilt) steering.unshift('pyproject.toml');
   const manifests = runtime === 'node' ? filesIn(whole, '**/package.json') : [];
   const scripts = manifests.flatMap((file) =>
     Object.entries(readNodeManifest(join(whole, dirname(file))).scripts ?? {})
       .filter(([name]) => INSTALL_SCRIPTS.test(name))
       .map(([name, line]) => `  ${file}: ${name}: ${line}`),
   );
-  const steered = by.length === 0 ? '' : `, steered by ${by.join(', ')}`;
-  return [
-    `the installation of ${relative(place, lock.file)}, and what its packages execute for it${steered}`,
-    ...scripts,
-  ];
+  const steered = steering.length === 0 ? '' : `, steered by ${steering.join(', ')}`;
+  const file = relative(place, lock.file);
+  return [`the installation of ${file}, and what its packages execute for it${steered}`, ...scripts];
 }
 
 /** A script of package.json in a command line, in another folder or in this one. */
 const NAMED =
   /\b(?:npm|pnpm|yarn|bun)\s+(?:(?:-C|--cwd|--prefix)\s+(\S+)\s+)?(?:run(?:-script)?\s+)?([\w:.-]+)/g;
 
-/** Returns the texts of the scripts of package.json that commands run, with those that they run in turn. */
-function scriptsOf(place: string, commands: readonly string[][]): string[] {
-  const found = new Map<string, string>();
+/** Returns the texts of the scripts of package.json that command lines run, with those that they run in turn. */
+function scriptsOf(place: string, lines: readonly string[]): string[] {
+  const found = new Set<string>();
   const follow = (folder: string, line: string): void => {
     for (const [, other = '', name = ''] of line.matchAll(NAMED)) {
       const where = join(folder, other);
-      const scripts = readNodeManifest(where).scripts ?? {};
+      const { scripts = {} } = readNodeManifest(where);
       for (const one of [`pre${name}`, name, `post${name}`]) {
-        const text = scripts[one];
-        const file = join(relative(place, where), 'package.json');
-        if (text === undefined || found.has(`${file}: ${one}`)) continue;
-        found.set(`${file}: ${one}`, text);
-        follow(where, text);
+        const text = `  ${join(relative(place, where), 'package.json')}: ${one}: ${scripts[one]}`;
+        if (scripts[one] === undefined || found.has(text)) continue;
+        found.add(text);
+        follow(where, scripts[one]);
       }
     }
   };
-  for (const words of commands) follow(place, words.join(' '));
-  return [...found].map(([name, text]) => `  ${name}: ${text}`);
-}
-
-/** Variables by which a file makes programs load code. */
-const LOADING =
-  /^[ \t]*(?:export\s+)?((?:NODE_OPTIONS|NODE_PATH|LD_\w+|DYLD_\w+|PYTHON\w+|PATH|BASH_ENV|ENV|PERL5\w*|RUBY\w*|CLASSPATH|\w*JAVA\w*OPTIONS|GIT_\w+|SHELL)\s*=.*)$/gm;
-
-/** Returns the variables that make programs load code, of the file for the server and of the `.env` that it may read itself. */
-function loadedBy(place: string, named: string | undefined): string[] {
-  return [...new Set(['.env', ...(named === undefined ? [] : [named])])].flatMap((file) =>
-    [...(readTextFile(join(place, file)) ?? '').matchAll(LOADING)].map(([, line]) => `  ${file}: ${line}`),
-  );
+  for (const line of lines) follow(place, line);
+  return [...found];
 }

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isFile, readTextFile } from 'bench-machine/files';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { TomlError } from 'smol-toml';
 import { isPart, type Part, readJsonFile, showPath } from '../json-file.ts';
 
@@ -100,6 +100,6 @@ function readToml(file: string): Part {
     return parse(text);
   } catch (error) {
     const { line, message } = error as TomlError;
-    throw new BenchError('usage', `${showPath(file)}:${line}: not TOML: ${message.split('\n')[0]}`, HINT);
+    throw new UsageError(`${showPath(file)}:${line}: not TOML: ${message.split('\n')[0]}`, HINT);
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Service } from 'bench-model/manifest';
 import { readText } from './files.ts';
 import { fieldsOf } from './services.ts';
-import { listingsOf, variablesIn, type Listing, type Variable } from './variables.ts';
+import { firstOfEach, variablesOf, type Variable } from './variables.ts';
 
 /** A service to declare, and the variables of the server that take its address. */
 export interface Need {
@@ -24,11 +24,7 @@ interface Kind {
   service: Service;
   /** The variable of its address if the project names none. */
   variable: string;
-  /** The name of its image in a compose file. */
-  image: RegExp;
-  /** The start of its addresses. */
-  scheme: RegExp;
-  /** Its name in variables, and in the names of its clients. */
+  /** Its name in images, addresses and variables, and in the names of its clients. */
   word: RegExp;
   port: string;
 }
@@ -38,26 +34,20 @@ export const KINDS: Record<ServiceName, Kind> = {
     title: 'PostgreSQL',
     service: { use: 'postgres' },
     variable: 'DATABASE_URL',
-    image: /^[ \t]*image:\s*["']?(?:\S*\/)?(?:postgres|postgis|timescaledb)\b/m,
-    scheme: /^postgres/,
-    word: /postgres|psycopg|psql|pgsql|asyncpg|pgx|lib\/pq|(?:^|["'])pg/im,
+    word: /postg(?:res|is)|timescale|psycopg|psql|pgsql|asyncpg|pgx|lib\/pq|(?:^|["'])pg/im,
     port: '5432',
   },
   mysql: {
     title: 'MySQL',
     service: { use: 'mysql' },
     variable: 'DATABASE_URL',
-    image: /^[ \t]*image:\s*["']?(?:\S*\/)?(?:mysql|mariadb|percona)\b/m,
-    scheme: /^(?:mysql|mariadb)|^[^\s/]*@tcp\(/,
-    word: /mysql|mariadb|asyncmy/i,
+    word: /mysql|mariadb|percona|asyncmy/i,
     port: '3306',
   },
   redis: {
     title: 'Redis',
     service: { command: ['redis-server', '--port', '{port}', '--save', ''], url: 'redis://{host}:{port}/0' },
     variable: 'REDIS_URL',
-    image: /^[ \t]*image:\s*["']?(?:\S*\/)?(?:redis|valkey)\b/m,
-    scheme: /^rediss?:/,
     word: /redis|valkey/i,
     port: '6379',
   },
@@ -65,27 +55,28 @@ export const KINDS: Record<ServiceName, Kind> = {
 
 /** Returns the services that the files of a project's folder name. One whose variable is set is not needed. */
 export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = process.env): Need[] {
-  const listings = listingsOf(root, folder);
+  const all = variablesOf(root, folder);
+  const images = all.filter(({ name }) => name === 'image');
   const place = join(root, folder);
-  const main = mainDatabase(listings, place);
-  const variables = variablesIn(listings);
+  const main = mainDatabase(images, place);
+  const taken = firstOfEach(all).flatMap((one) => takenBy(one, main) ?? []);
+  // The databases of Bench speak no TLS, which clients in Go demand.
+  const inGo = readText(place, 'go.mod') === '' ? {} : { PGSSLMODE: 'disable' };
   return SERVICE_NAMES.flatMap((name): Need[] => {
-    const { image, variable, service } = KINDS[name];
-    const own = variables.filter((one) => kindOf(one, main) === name);
-    const [address] = own.filter((one) => ['url', 'host'].includes(roleOf(one)));
-    const pictured = listings.find((one) => one.kind === 'compose' && image.test(one.text));
+    const { word, variable, service } = KINDS[name];
+    const own = taken.filter(({ kind }) => kind === name);
+    const address = own.find(({ role }) => ['url', 'host'].includes(role));
+    const image = images.find(({ value }) => word.test(value));
     // Images of two databases are alternatives.
     const isOther = 'use' in service && main !== name;
-    if (address === undefined && (pictured === undefined || isOther)) return [];
-    const given = Object.assign(
+    if (address === undefined && (image === undefined || isOther)) return [];
+    const given: Record<string, string> = Object.assign(
       address === undefined ? { [variable]: `{${name}.url}` } : {},
-      ...own.map((one) => givenTo(name, one)),
-      // The databases of Bench speak no TLS, which clients in Go demand.
-      name === 'postgres' && readText(place, 'go.mod') !== '' ? { PGSSLMODE: 'disable' } : {},
-    ) as Record<string, string>;
+      ...own.map((one) => one.given),
+      name === 'postgres' ? inGo : {},
+    );
     if (Object.keys(given).some((one) => env[one] !== undefined)) return [];
-    const why = address === undefined ? `${pictured?.file}: an image` : `${address.file}: ${address.name}`;
-    return [{ name, service, env: given, why }];
+    return [{ name, service, env: given, why: address?.why ?? `${image?.file}: an image` }];
   });
 }
 
@@ -96,17 +87,16 @@ export function needOf(name: ServiceName, variable = KINDS[name].variable): Need
 }
 
 /** The files that list packages. */
-const LISTS = 'package.json pyproject.toml requirements.txt go.mod Cargo.toml prisma/schema.prisma'.split(
-  ' ',
-);
+const LISTS = 'package.json pyproject.toml requirements.txt go.mod Cargo.toml prisma/schema.prisma';
 
 /** Returns the only database that the images of a project name, or the packages that it lists. */
-function mainDatabase(listings: readonly Listing[], place: string): ServiceName | undefined {
-  const listed = LISTS.map((file) => `\n${readText(place, file)}\n`).join('');
-  const composed = listings.flatMap((one) => (one.kind === 'compose' ? one.text : [])).join('\n');
+function mainDatabase(images: readonly Variable[], place: string): ServiceName | undefined {
+  const lists = LISTS.split(' ').map((file) => readText(place, file));
   const databases = SERVICE_NAMES.filter((name) => 'use' in KINDS[name].service);
-  const pictured = databases.filter((name) => KINDS[name].image.test(composed));
-  const found = pictured.length > 0 ? pictured : databases.filter((name) => KINDS[name].word.test(listed));
+  const [pictured = [], listed = []] = [images.map(({ value }) => value), lists].map((texts) =>
+    databases.filter((name) => texts.some((text) => KINDS[name].word.test(text))),
+  );
+  const found = pictured.length > 0 ? pictured : listed;
   return found.length === 1 ? found[0] : undefined;
 }
 
@@ -120,37 +110,38 @@ const ROLES: [role: string, end: RegExp][] = [
   ['password', /(?:PASSWORD|PASS|PASSWD|PWD)$/i],
   ['name', /(?:DATABASE|DB|NAME)$/i],
 ];
+/** The start of an address: `postgresql+asyncpg://`, or `me:secret@tcp(` of MySQL in Go. */
+const SCHEME = /^([\w+.-]+):\/\/|@tcp\(/;
 
-/** Returns the part of an address that a variable takes; empty if it takes none. */
-function roleOf({ name, value }: Variable): string {
-  if (/:\/\/|@tcp\(/.test(value)) return 'url';
-  return ROLES.find(([, end]) => end.test(name))?.[0] ?? '';
+/** A variable that takes the address of a service, or a part of it. */
+interface Taken {
+  kind: ServiceName;
+  role: string;
+  why: string;
+  given: Record<string, string>;
 }
 
-/** Returns the service whose address, or a part of it, a variable takes: by its value, or by its name. */
-function kindOf({ name, value }: Variable, main: ServiceName | undefined): ServiceName | undefined {
-  if (/:\/\/|@tcp\(/.test(value)) return SERVICE_NAMES.find((one) => KINDS[one].scheme.test(value));
-  const named = SERVICE_NAMES.find((one) => KINDS[one].word.test(name));
-  return named ?? (/(?:^|_)(?:DB|DATABASE|SQL\w*|DATASOURCE)_/i.test(name) ? main : undefined);
-}
-
-/** Returns the variable with its part of an address. The port is set in any case: without it, servers take the usual one. */
-function givenTo(kind: ServiceName, variable: Variable): Record<string, string> {
-  const { name, value } = variable;
-  const role = roleOf(variable);
-  if (role === 'url') return { [name]: urlOf(kind, value) };
-  if (!fieldsOf(KINDS[kind].service).includes(role)) return {};
+/** Returns what a variable takes of a service, which its value names, its own name, or a neutral prefix such as `DB_`. */
+function takenBy({ file, name, value }: Variable, main: ServiceName | undefined): Taken | undefined {
+  const [address, scheme = 'mysql'] = SCHEME.exec(value) ?? [];
+  const named = SERVICE_NAMES.find((one) => KINDS[one].word.test(address === undefined ? name : scheme));
+  const isNeutral = address === undefined && /(?:^|_)(?:DB|DATABASE|SQL\w*|DATASOURCE)_/i.test(name);
+  const kind = named ?? (isNeutral ? main : undefined);
+  const role = address === undefined ? (ROLES.find(([, end]) => end.test(name))?.[0] ?? '') : 'url';
+  if (kind === undefined || !fieldsOf(KINDS[kind].service).includes(role)) return undefined;
+  const part = role === 'url' ? urlOf(kind, value) : `{${kind}.${role}}`;
+  // Without it, servers take the usual port.
   const port = role === 'host' ? { [name.replace(HOST, 'PORT')]: `{${kind}.port}` } : {};
-  return { [name]: `{${kind}.${role}}`, ...port };
+  return { kind, role, why: `${file}: ${name}`, given: { [name]: part, ...port } };
 }
 
 /** Returns the address of a service in the form that a project writes: with its scheme, and its options but those of TLS. */
 function urlOf(name: ServiceName, value: string): string {
   const [, options = ''] = /(\?[^\s$]*)$/.exec(value) ?? [];
   const kept = /ssl|tls/i.test(options) ? '' : options;
-  const [, scheme = ''] = /^([\w+.-]+):\/\//.exec(value) ?? [];
+  const [start = '', scheme = ''] = SCHEME.exec(value) ?? [];
   const login = `{${name}.user}:{${name}.password}`;
-  if (value.includes('@tcp(')) return `${login}@tcp({${name}.host}:{${name}.port})/{${name}.name}${kept}`;
+  if (start === '@tcp(') return `${login}@tcp({${name}.host}:{${name}.port})/{${name}.name}${kept}`;
   if (!scheme.includes('+')) return `{${name}.url}${kept}`;
   return `${scheme}://${login}@{${name}.host}:{${name}.port}/{${name}.name}${kept}`;
 }

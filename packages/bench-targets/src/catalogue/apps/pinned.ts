@@ -2,17 +2,11 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { bestFirst, newestFirst } from '../releases.ts';
 import { usualRuntime } from '../runtimes.ts';
 import { readNodeManifest, readPipfile, readPyproject } from './manifests.ts';
-
-/** A version, and the file that asks for it. */
-interface Pinned {
-  version: string;
-  why: string;
-}
 
 /** A version that stands alone. */
 const EXACT = { python: /^(\d+\.\d+)(?:\.\d+)?$/, node: /^v?(\d+)(?:\.\d+)*$/ };
@@ -70,25 +64,23 @@ function requestsOf(root: string, kind: 'python' | 'node'): Request[] {
 }
 
 /**
- * Returns the version that a project asks for; undefined if it asks for none, or the default fits a range. Throws a usage
- * error for a broken `pyproject.toml` or `package.json`.
+ * Returns the version that a project asks for, and the file that does; without a version if Bench does not know it. Undefined if
+ * it asks for none, or the default fits. Throws a usage error for a broken `pyproject.toml` or `package.json`.
  */
-export function findPinned(root: string, kind: 'python' | 'node'): Pinned | undefined {
-  for (const { file, range, exact } of requestsOf(root, kind)) {
-    const why = `${file}: ${range}`;
-    if (exact !== undefined) return { version: exact, why };
-    const usual = usualRuntime(kind);
-    const version = [usual, ...bestFirst(kind)].find((one) => fits(one, range)) ?? oldest(kind, range);
-    if (version !== undefined) return version === usual ? undefined : { version, why };
+export function findPinned(
+  root: string,
+  kind: 'python' | 'node',
+): { version?: string; why: string } | undefined {
+  const requests = requestsOf(root, kind);
+  const usual = usualRuntime(kind);
+  for (const { file, range, exact } of requests) {
+    const fitting = [usual, ...bestFirst(kind)].find((one) => fits(one, range));
+    const version = exact ?? fitting ?? oldest(kind, range);
+    if (version === undefined) continue;
+    return version === usual && exact === undefined ? undefined : { version, why: `${file}: ${range}` };
   }
-  return undefined;
-}
-
-/** Returns the file of a project that asks for a version in words that Bench does not know; undefined if there is none. */
-export function findUnreadPin(root: string, kind: 'python' | 'node'): string | undefined {
-  const [first] = requestsOf(root, kind);
-  const isRead = first === undefined || first.exact !== undefined || isRange(first.range);
-  return isRead ? undefined : `${first.file}: ${first.range}`;
+  const unread = requests.find(({ range }) => !isRange(range));
+  return unread && { why: `${unread.file}: ${unread.range}` };
 }
 
 /** Returns the versions that a project admits, newest first: the one that it pins, those in its range, or all. */
@@ -110,8 +102,7 @@ export function refuseExcluded({ name, root }: Pick<Stack, 'name' | 'root'>, ver
   const [release = version] = /^\d+(\.\d+){0,2}/.exec(version) ?? [];
   // A range that none of them fits may be written in another way than is known here: the installer judges it.
   if (fitting.length === 0 || fits(release, range)) return;
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `${name} does not run on Python ${version}: its pyproject.toml requires ${range}`,
     `of the known versions, ${fitting.join(', ')} ${fitting.length === 1 ? 'fits' : 'fit'}`,
   );

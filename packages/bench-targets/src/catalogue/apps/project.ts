@@ -3,7 +3,7 @@ import type { Lock, LockKind, Project } from 'bench-model/stack';
 import { existsSync, globSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isFile, isFolder, readTextFile } from 'bench-machine/files';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
 import type { RuntimeKind } from 'bench-model/target';
@@ -11,16 +11,10 @@ import { showPath } from '../json-file.ts';
 import { readNodeManifest } from './manifests.ts';
 import { findPinned } from './pinned.ts';
 
-/** The facts about a project that are given before its files are read. */
-interface NamedLock {
-  named?: string | undefined;
-  known?: RuntimeKind;
-  /** The place where the lock is named, for errors. */
-  where?: string;
-}
+type Language = 'python' | 'node';
 
 /** The locks of each language, best first. */
-const LOCKS: Record<'python' | 'node', [pattern: RegExp, kind: LockKind][]> = {
+const LOCKS: Record<Language, [pattern: RegExp, kind: LockKind][]> = {
   python: [
     [/^uv\.lock$/, 'uv'],
     [/^poetry\.lock$/, 'poetry'],
@@ -41,16 +35,25 @@ const LOCKS: Record<'python' | 'node', [pattern: RegExp, kind: LockKind][]> = {
 };
 
 /** Commands that belong to one language, whatever else lies in the folder. */
-const COMMANDS: Record<'python' | 'node', RegExp> = {
-  python:
+const COMMANDS: [language: Language, program: RegExp][] = [
+  [
+    'python',
     /^(python[\d.]*t?|uv|uvx|poetry|pipenv|pdm|uvicorn|gunicorn|hypercorn|granian|daphne|fastapi|flask|litestar|sanic|waitress-serve|uwsgi|django-admin)$/,
-  node: /^(node|npm|npx|pnpm|yarn|tsx|ts-node|bun|deno|next|nest|fastify)$/,
-};
+  ],
+  ['node', /^(node|npm|npx|pnpm|yarn|tsx|ts-node|bun|deno|next|nest|fastify)$/],
+];
 
 /** Returns the language that a program belongs to; undefined if it may belong to any. */
-export function languageOfProgram(program: string): 'python' | 'node' | undefined {
-  const name = basename(program);
-  return (['python', 'node'] as const).find((kind) => COMMANDS[kind].test(name));
+export function languageOfProgram(program: string): Language | undefined {
+  return COMMANDS.find(([, pattern]) => pattern.test(basename(program)))?.[0];
+}
+
+/** The facts about a project that are given before its files are read. */
+interface NamedLock {
+  named?: string | undefined;
+  known?: RuntimeKind;
+  /** The place where the lock is named, for errors. */
+  where?: string;
 }
 
 /**
@@ -64,14 +67,12 @@ export function findProject(
 ): Project {
   const root = resolve(folder);
   const kind = known ?? runtimeOf(root, command);
-  if (kind === 'none') {
-    if (named === undefined) return { kind };
-    throw new BenchError(
-      'usage',
+  if (kind === 'none' && named !== undefined)
+    throw new UsageError(
       `${where} ${named}: ${command} runs on neither Python nor Node, so Bench makes no environment for it`,
       'omit it',
     );
-  }
+  if (kind === 'none') return { kind };
   const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named, where);
   return { kind, ...present({ lock, version: findPinned(root, kind)?.version }) };
 }
@@ -84,21 +85,23 @@ export function runtimeOf(root: string, command: string): RuntimeKind {
   if (command.includes('/')) return 'none';
   const isPython = lockIn(root, 'python') !== undefined;
   const isNode = existsSync(join(root, 'package.json'));
-  if (isPython && isNode) {
-    throw new BenchError(
-      'usage',
+  if (isPython && isNode)
+    throw new UsageError(
       `${command}: ${root} is a project in both Python and Node, and the command does not say which`,
       'begin the command with python -m, or with npx; in stack.json, write "runtime"',
     );
-  }
   return isPython ? 'python' : isNode ? 'node' : 'none';
 }
 
 /** Finds the lock in the folder, or the nearest one above that lists the folder as a member of its workspace. */
-export function findLock(root: string, kind: 'python' | 'node'): Lock | undefined {
+export function findLock(root: string, kind: Language): Lock | undefined {
   const own = lockIn(root, kind);
   if (own?.kind !== 'pyproject' && own?.kind !== 'package') return own;
-  const above = parentsOf(dirname(root)).flatMap((folder) => workspaceLockIn(folder, kind) ?? []);
+  const above = parentsOf(dirname(root)).flatMap((folder) =>
+    locksIn(folder, kind)
+      .filter(({ kind: one }) => one === 'uv' || kind === 'node')
+      .slice(0, 1),
+  );
   return above.find((lock) => isMember(root, lock)) ?? own;
 }
 
@@ -108,15 +111,6 @@ const MEMBERS: Partial<Record<LockKind, (member: string) => RegExp>> = {
   pnpm: (member) => new RegExp(`^ {2}(['"]?)${member}\\1:`, 'm'),
 };
 
-function workspaceLockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
-  const names = namesIn(folder);
-  return LOCKS[kind]
-    .filter(([, lock]) => lock === 'uv' || kind === 'node')
-    .flatMap(([pattern, lock]) =>
-      names.filter((name) => pattern.test(name)).map((name) => ({ kind: lock, file: join(folder, name) })),
-    )[0];
-}
-
 function isMember(root: string, { kind, file }: Lock): boolean {
   const folder = dirname(file);
   const member = relative(folder, root).split(sep).join('/');
@@ -125,39 +119,37 @@ function isMember(root: string, { kind, file }: Lock): boolean {
   return globSync(readNodeManifest(folder).workspaces ?? [], { cwd: folder }).includes(member);
 }
 
-function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
-  const names = namesIn(folder);
-  for (const [pattern, lock] of LOCKS[kind]) {
-    const found = names.filter((name) => pattern.test(name));
-    const [first, ...others] = found;
-    if (first === undefined) continue;
-    if (others.length > 0) {
-      throw new BenchError(
-        'usage',
-        `${showPath(folder)} has several lists of requirements: ${found.join(', ')}`,
-        `name one of them: "lock": "${first}" in stack.json, or init --lock ${first}`,
-      );
-    }
-    return { kind: lock, file: join(folder, first) };
-  }
-  return undefined;
-}
-
-function readNamed(root: string, kind: 'python' | 'node', named: string, where: string): Lock {
-  const file = resolve(root, named);
-  const lock = LOCKS[kind].find(([pattern]) => pattern.test(basename(file)))?.[1];
-  const isHere = isFile(file);
-  // Lists of requirements have any name.
-  const any = kind === 'python' && file.endsWith('.txt') ? 'requirements' : undefined;
-  const found = lock ?? any;
-  if (isHere && found !== undefined) return { kind: found, file };
-  throw new BenchError(
-    'usage',
-    `${where} ${named}: ${isHere ? `not a lock of ${kind === 'python' ? 'Python' : 'Node'}` : 'does not exist'}`,
-    `name a lock, a list of requirements or a manifest, e.g. ${kind === 'python' ? 'uv.lock' : 'package-lock.json'}`,
+/** Returns the locks in a folder, best first. */
+function locksIn(folder: string, language: Language): Lock[] {
+  const names = isFolder(folder) ? readdirSync(folder).toSorted() : [];
+  return LOCKS[language].flatMap(([pattern, kind]) =>
+    names.filter((name) => pattern.test(name)).map((name) => ({ kind, file: join(folder, name) })),
   );
 }
 
-function namesIn(folder: string): string[] {
-  return isFolder(folder) ? readdirSync(folder).toSorted() : [];
+/** Returns the lock in a folder. Throws a usage error if several lists of requirements are as good. */
+function lockIn(folder: string, language: Language): Lock | undefined {
+  const [best, ...others] = locksIn(folder, language);
+  const lists = [best, ...others].flatMap((one) => (one?.kind === 'requirements' ? basename(one.file) : []));
+  const [first = '', second] = lists;
+  if (best?.kind !== 'requirements' || first === 'requirements.txt' || second === undefined) return best;
+  throw new UsageError(
+    `${showPath(folder)} has several lists of requirements: ${lists.join(', ')}`,
+    `name one of them: "lock": "${first}" in stack.json, or init --lock ${first}`,
+  );
+}
+
+function readNamed(root: string, language: Language, named: string, where: string): Lock {
+  const file = resolve(root, named);
+  const kind = LOCKS[language].find(([pattern]) => pattern.test(basename(file)))?.[1];
+  // Lists of requirements have any name.
+  const any = language === 'python' && file.endsWith('.txt') ? 'requirements' : undefined;
+  const isHere = isFile(file);
+  const found = kind ?? any;
+  if (isHere && found !== undefined) return { kind: found, file };
+  const [title, example] = { python: ['Python', 'uv.lock'], node: ['Node', 'package-lock.json'] }[language];
+  throw new UsageError(
+    `${where} ${named}: ${isHere ? `not a lock of ${title}` : 'does not exist'}`,
+    `name a lock, a list of requirements or a manifest, e.g. ${example}`,
+  );
 }

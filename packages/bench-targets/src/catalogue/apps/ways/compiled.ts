@@ -31,7 +31,7 @@ function toldByGo(place: string): Told[] {
     // Several programs need names, for --run.
     const program = `{build}/${mains.size > 1 && folder !== '.' ? basename(folder) : 'server'}`;
     const build = ['go', 'build', '-o', program, folder === '.' ? './' : `./${folder}`];
-    return { words: [program], build, language: 'go', why: `${file}: package main` };
+    return { words: [program], build: [build], language: 'go', why: `${file}: package main` };
   });
 }
 
@@ -43,7 +43,7 @@ function toldByRust(place: string): Told[] {
   const build = 'cargo build --release --locked --target-dir {build} --bin'.split(' ');
   return (bins.length > 0 || !hasMain ? bins : [own]).map((name) => ({
     words: [`{build}/release/${name}`],
-    build: [...build, name],
+    build: [[...build, name]],
     language: 'rust',
     why: `Cargo.toml: the binary ${name}`,
   }));
@@ -57,24 +57,21 @@ function toldByDotnet(place: string): Told[] {
     const [, name = basename(file, '.csproj')] = /<AssemblyName>([^<]+)</.exec(text) ?? [];
     const words = ['dotnet', `published/${name}.dll`, '--urls', 'http://{host}:{port}'];
     const build = ['dotnet', 'publish', file, '-c', 'Release', '-o', 'published'];
-    return [{ words, build, language: 'csharp', why: `${file}: Microsoft.NET.Sdk.Web` }];
+    return [{ words, build: [build], language: 'csharp', why: `${file}: Microsoft.NET.Sdk.Web` }];
   });
 }
 
-/** Returns a start in Java, by the tool that comes with the project or that of the machine. `text` is its manifest. */
-function startJava(place: string, text: string, tools: [wrapper: string, name: string], told: Told): Told {
+/** A start in Java: the words after `java`, what its tool is asked to build, and its evidence. */
+type Java = Pick<Told, 'words' | 'why'> & { tasks: string[] };
+
+/** Returns a start in Java, built by the tool that comes with the project or that of the machine. `text` is its manifest. */
+function startJava(place: string, text: string, tools: [string, string], { words, tasks, why }: Java): Told {
   const [wrapper, name] = tools;
   const tool = existsSync(join(place, wrapper)) ? `./${wrapper}` : name;
   // Spring takes its address from these variables.
   const isSpring = /springframework\.boot|spring-boot/.test(text);
   const env = isSpring ? { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' } : {};
-  return {
-    ...told,
-    words: ['java', ...told.words],
-    build: [tool, ...(told.build ?? [])],
-    language: 'java',
-    env,
-  };
+  return { words: ['java', ...words], build: [[tool, ...tasks]], language: 'java', env, why };
 }
 
 const MAVEN = '--quiet --batch-mode -DskipTests package dependency:copy-dependencies -DincludeScope=runtime';
@@ -90,7 +87,7 @@ function toldByMaven(place: string): Told[] {
     const own = basename(file).replace(/\.\w+$/, isKotlin ? 'Kt' : '');
     const name = [/^[ \t]*package\s+([\w.]+)/m.exec(source)?.[1], own].filter(Boolean).join('.');
     const words = ['-cp', 'target/classes:target/dependency/*', name];
-    const told = { words, build: MAVEN.split(' '), why: `${file}: the main class ${name}` };
+    const told = { words, tasks: MAVEN.split(' '), why: `${file}: the main class ${name}` };
     return [startJava(place, text, ['mvnw', 'mvn'], told)];
   });
 }
@@ -104,7 +101,7 @@ function toldByGradle(place: string): Told[] {
   const name = /rootProject\.name\s*=\s*["']([^"']+)/.exec(settings)?.[1] ?? basename(place);
   const start = (words: string[], task: string, why: string): Told[] => {
     // The daemon of Gradle would go on after the build.
-    const told = { words, build: ['--quiet', '--no-daemon', task], why: `${file}: ${why}` };
+    const told = { words, tasks: ['--quiet', '--no-daemon', task], why: `${file}: ${why}` };
     return [startJava(place, text, ['gradlew', 'gradle'], told)];
   };
   if (text.includes('org.springframework.boot')) {

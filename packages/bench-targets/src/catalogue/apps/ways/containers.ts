@@ -26,16 +26,16 @@ function toldByProcfile(text: string): Told[] {
   if (web === undefined) return [];
   // What its server waits for is a setup too.
   const steps = [release ?? [], stepsOf(web).slice(0, -1)].flat();
-  const before = steps.length === 0 ? undefined : inShell(steps.join(' && '));
-  return [{ why: 'Procfile: web', words: inShell(web), before }];
+  const setup = steps.length === 0 ? undefined : inShell(steps.join(' && '));
+  return [{ why: 'Procfile: web', words: inShell(web), setup }];
 }
 
 /** Returns the commands that an image may start: its ENTRYPOINT with the CMD, or the CMD alone if the first only prepares the image. */
 function toldByImage(root: string, file: string, composed: readonly Told[]): Told[] {
   const image = DockerfileParser.parse(readText(root, file));
   const own = dirname(file).replace(/^\.$/, '');
-  const workdir = image.getWORKDIRs().at(-1)?.getPath() ?? '/';
-  const parts = workdir.split('/').filter((part) => part !== '');
+  const workdir = image.getInstructions().findLast((one) => one.getKeyword() === 'WORKDIR');
+  const parts = (workdir?.getArgumentsContent() ?? '').split('/').filter((part) => part !== '');
   const inner = [...parts.map((_, index) => parts.slice(index).join('/')), own];
   const variables = image.getENVs().flatMap((one) => one.getProperties());
   const env = Object.fromEntries(variables.map((one) => [one.getName(), one.getValue() ?? '']));

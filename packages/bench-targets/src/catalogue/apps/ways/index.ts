@@ -35,12 +35,14 @@ export function findWays(root: string): Way[] {
   const all = [...toldByContainers(root), ...told]
     .flatMap((one) => toWay(root, one) ?? [])
     .filter(({ command }) => !isBesideService(command));
-  // Two places may name one command in two forms.
-  const keyOf = ({ folder, command }: Way): string =>
-    `${folder} ${command.join(' ').replaceAll(/(?<= )\.\//g, '')}`;
   return [...Map.groupBy(all, keyOf).values()]
     .flatMap(([first]) => first ?? [])
     .toSorted((a, b) => Number(a.isForDevelopment) - Number(b.isForDevelopment));
+}
+
+/** Two places may name one command in two forms. */
+function keyOf({ folder, command }: Way): string {
+  return `${folder} ${command.join(' ').replaceAll(/(?<= )\.\//g, '')}`;
 }
 
 /**
@@ -95,17 +97,16 @@ function isOfProject(program: string, place: string): boolean {
 }
 
 function finish(root: string, told: Told, { words, env }: Words): Way {
-  const { folder = '', why, before, build: own } = told;
+  const { folder = '', why, setup } = told;
   const place = join(root, folder);
-  const runtime = own === undefined ? runtimeOf(place, words[0] ?? '') : 'none';
-  const build = runtime === 'node' ? buildOfStart(place, words) : own;
+  const runtime = told.build === undefined ? runtimeOf(place, words[0] ?? '') : 'none';
   const ofNode = words.some((word) => /\.[cm]?tsx?$/.test(word)) ? 'typescript' : 'javascript';
   return {
     folder,
     command: words,
     env,
-    build: build === undefined ? [] : [build],
-    ...present({ setup: before }),
+    build: told.build ?? (runtime === 'node' ? buildOfStart(place, words) : []),
+    ...present({ setup }),
     language: told.language ?? { python: 'python', node: ofNode, none: 'unknown' }[runtime],
     runtime,
     why,

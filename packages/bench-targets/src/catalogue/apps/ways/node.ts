@@ -65,14 +65,14 @@ export function toldByNodeSources(place: string): Told[] {
 const BUILT = /^(?:\.\/)?(?:dist|build|out|lib|\.output)(?:\/|$)/;
 
 /** Returns the build of a Node project if a command starts what it writes. */
-export function buildOfStart(place: string, words: readonly string[]): string[] | undefined {
+export function buildOfStart(place: string, words: readonly string[]): string[][] {
   const isNext = words[0] === 'next' && words[1] === 'start';
-  return isNext || words.slice(1).some((word) => BUILT.test(word)) ? buildOfNode(place) : undefined;
+  return isNext || words.slice(1).some((word) => BUILT.test(word)) ? buildOfNode(place) : [];
 }
 
-/** Returns the build of a Node project; undefined if it has no script for that. */
-export function buildOfNode(place: string): string[] | undefined {
-  if (readNodeManifest(place).scripts?.['build'] === undefined) return undefined;
+/** Returns the build of a Node project; empty if it has no script for that. */
+export function buildOfNode(place: string): string[][] {
+  if (readNodeManifest(place).scripts?.['build'] === undefined) return [];
   const kind = findLock(place, 'node')?.kind;
-  return [kind === 'pnpm' || kind === 'yarn' ? kind : 'npm', 'run', 'build'];
+  return [[kind === 'pnpm' || kind === 'yarn' ? kind : 'npm', 'run', 'build']];
 }

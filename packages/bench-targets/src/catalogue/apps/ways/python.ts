@@ -50,11 +50,6 @@ export function toldByPython(place: string): Told[] {
   // A list of requirements makes no package: its modules may belong to the folder above.
   const own = filesIn(place, '**/*.py', ['pyproject.toml', 'setup.py']);
   const files = own.map((file) => ({ file, text: readText(place, file) }));
-  const tell = (file: string, text: string, at: number, words: string[]): Told => ({
-    why: `${file}:${lineAt(text, at)}: ${text.slice(at).split('\n', 1)[0]?.trim()}`,
-    words,
-    env: file.startsWith('src/') ? { PYTHONPATH: '{root}/src' } : {},
-  });
   const [made = [], factories = []] = [MADE, FACTORY].map((pattern) =>
     files.flatMap(({ file, text }) =>
       [...text.matchAll(pattern)].map(({ 1: name = '', index }) =>
@@ -62,12 +57,16 @@ export function toldByPython(place: string): Told[] {
       ),
     ),
   );
-  const running = files.find(({ file, text }) => runs(file, text, place) !== undefined);
-  const run = running && runs(running.file, running.text, place);
-  return [
-    ...(made.length > 0 ? made : factories),
-    ...(run === undefined ? [] : [tell(running.file, running.text, running.text.search(RUN), run)]),
-  ];
+  const running = files.flatMap(({ file, text }) => {
+    const words = runs(file, text, place);
+    return words === undefined ? [] : [tell(file, text, text.search(RUN), words)];
+  });
+  return [...(made.length > 0 ? made : factories), ...running.slice(0, 1)];
+}
+
+function tell(file: string, text: string, at: number, words: string[]): Told {
+  const why = `${file}:${lineAt(text, at)}: ${text.slice(at).split('\n', 1)[0]?.trim()}`;
+  return { why, words, env: file.startsWith('src/') ? { PYTHONPATH: '{root}/src' } : {} };
 }
 
 /** Returns the words that serve an app, or what a factory makes, by a server among the dependencies, or by the usual one. */

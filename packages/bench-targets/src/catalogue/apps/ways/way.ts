@@ -9,7 +9,7 @@ export interface Way {
   env: Record<string, string>;
   build: string[][];
   /** The command that runs before each trial: migrations, for example. */
-  setup?: string[];
+  setup?: string[] | undefined;
   language: string;
   runtime: RuntimeKind;
   /** The file and its evidence for this way. */
@@ -19,19 +19,11 @@ export interface Way {
 }
 
 /** What a place of a project says about its start. */
-export interface Told {
+export interface Told extends Partial<Pick<Way, 'folder' | 'env' | 'build' | 'setup' | 'language'>> {
   /** The command, which may be a line for a shell. */
   words: string[];
   /** The file and its evidence, relative to the folder. */
   why: string;
-  /** The folder, if it is not the one that is read. */
-  folder?: string;
-  env?: Record<string, string>;
-  /** The command that makes its program, in this language. */
-  build?: string[];
-  language?: string;
-  /** The command that runs before the server. */
-  before?: string[] | undefined;
   /** True if it was written for the file system of a container: only the command that it ends in counts. */
   isForeign?: boolean;
 }
