@@ -96,7 +96,7 @@ export function refuseErrors(
   }
   if (keyword === 'required')
     refuse(`${where || `${what} `}needs the field "${String(params['missingProperty'])}"`);
-  const request = `GET ${String(data)}`;
+  const request = typeof data === 'string' ? `GET ${data}` : '';
   if (keyword === 'pattern' && new RegExp(String(params['pattern'])).test(request))
     refuse(`${where}has no method`, path, `write "${request}"`);
   const allowed = keyword === 'enum' ? ` (${(params['allowedValues'] as string[]).join(', ')})` : '';

@@ -134,11 +134,10 @@ const RULES: Rule[] = [
   },
   // A program that prints how it is used may have a word for its server.
   {
-    seen: /^\W*(?:usage:\s*)?(?:[\w./-]+\s+)?(serve|server|start|run|web)\b/im,
+    seen: /\busage\b(?:[^]*?\n)??\W*(?:[\w./-]+\s+)?(serve|server|start|run|web)\b/i,
     isOfStart: true,
-    read({ way, words }, [, word = '']) {
-      const isTaken = way.runtime !== 'none' || way.command.includes(word);
-      if (isTaken || !/\busage\b/i.test(words)) return undefined;
+    read({ way }, [, word = '']) {
+      if (way.runtime !== 'none' || way.command.includes(word)) return undefined;
       const command = [...way.command, word];
       return {
         text: `it needs a word for what it does: ${word}`,

@@ -100,7 +100,8 @@ describe('a server that does not start', () => {
   });
 
   it('gets the word for its server that it prints', async () => {
-    const trouble = await troubleOf('Usage: shop serve [-listen :8080]', draftOf('./shop'));
+    const log = 'the server does not start: it ended\nUsage: shop serve [-listen :8080]';
+    const trouble = await troubleOf(log, draftOf('./shop'));
     expect(changesOf(trouble)).toEqual([['./shop serve', ofApp({ command: ['./shop', 'serve'] })]]);
   });
 
