@@ -121,7 +121,17 @@ function join(
     const isReadWorse = rate === undefined || isBlind(cost) ? !isNoWorse(cost, theta) : estimate >= theta;
     if (by.length === 0 || (decided === 'faster' && (isReadWorse || open !== undefined))) continue;
     const byMoreThanThreshold = by.some((one) => one.byMoreThanThreshold);
-    return { ...cost, estimate, ratio, verdict: decided, byMoreThanThreshold, whole };
+    // What decided is told, also if it may follow from a cost that nobody knows yet.
+    const decisive =
+      verdict === decided ? told : times.filter((one) => told.includes(one) || by.includes(one.comparison));
+    return {
+      ...cost,
+      estimate,
+      ratio,
+      verdict: decided,
+      byMoreThanThreshold,
+      whole: { ...whole, times: decisive },
+    };
   }
   if (verdict === 'undecided' || open === undefined) return { ...cost, whole };
   const { comparison: time } = open;

@@ -139,6 +139,17 @@ describe('cost and time', () => {
     expect(decide(noisy)).toMatchObject({ verdict: 'undecided', why: 'time', whole: { cost: 'faster' } });
   });
 
+  it('tell the time that decided, also where a wide interval of the cost reaches as far', () => {
+    const random = createRandom(11);
+    const trials = Array.from({ length: 24 }, (_, index) => [
+      toTrial('old', index + 1, WAITS),
+      toTrial('new', index + 1, { ...WAITS, cpu: 42 * Math.exp(0.2 * random.normal()), p50: 2500 }),
+    ]).flat();
+    const found = decide(trials);
+    expect(found).toMatchObject({ verdict: 'slower', whole: { cost: 'undecided' } });
+    expect(timesOf(found)).toEqual(['p50 slower']);
+  });
+
   it('count the tail if it is worse', () => {
     expect(timesOf(compare(WAITS, { ...WAITS, p99: 40_000 }))).toEqual(['p99 slower']);
   });

@@ -71,7 +71,9 @@ export function drawForest(
   width: number,
 ): Plot.PlotOptions {
   const points = rows.flatMap((row) => {
-    const { ratio, verdict, why } = { why: undefined, ...row.comparison };
+    const { ratio, verdict: joint, why, whole } = { why: undefined, ...row.comparison };
+    // The difference that is drawn is that in cost, which time does not decide.
+    const verdict = whole?.cost ?? joint;
     if (ratio === undefined) return [];
     const { low, high } = ratio.interval ?? ratio.range;
     const change = formatChange(ratio.estimate);
