@@ -7,23 +7,15 @@ import type { Differences } from 'bench-statistics/two-way';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
 import type { Plan } from 'bench-model/plan';
-import { isSamePlace, placeOf, placesOf, type Place } from 'bench-model/planned';
+import { isSamePlace, placesOf, type Place } from 'bench-model/planned';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
-import type { Cell } from './cells.ts';
-import {
-  compareWithin,
-  contestRun,
-  countShares,
-  scheduleOf,
-  trialsByRound,
-  type ComparedRun,
-} from './compare.ts';
+import { type Cell, cellOf, groupByCell } from './cells.ts';
+import { contestRun, countShares, scheduleOf, trialsByRound, type ComparedRun } from './compare.ts';
 import type { Comparison } from './comparison.ts';
-import { contestedOf } from './contest.ts';
 import { differenceOf, locateMedian } from './differences.ts';
 import { boundFigure, exact, figureOf, openReasons } from './metrics.ts';
-import { canDecide, concludeSample, locateTable, type Sample } from './paired.ts';
+import { alone, canDecide, concludeSample, locateTable, type Sample } from './paired.ts';
 import { thetaOf, toFactors } from './verdict.ts';
 
 /** A limit of a metric: a figure, or a share by which a target may be worse than a baseline of the same run. */
@@ -177,17 +169,11 @@ function compareWithBaseline(
   budget: Budget,
   { share, against }: { share: number; against: string },
 ): Row[] {
-  const question = { by: budget.metric, threshold: share, baseline: against };
-  const contested = contestRun(run, question);
-  const { rows } = compareWithin(run, question, contested);
+  const { rows } = contestRun(run, { by: budget.metric, threshold: share, baseline: against });
   const wanted = new Set(targetsOf(run.plan, budget, []));
   return rows
     .filter((row) => wanted.has(row.candidate) && isAt(budget, row))
-    .map((row) => {
-      const { candidate: target, baseline, comparison } = row;
-      const interval = contestedOf(contested, row)?.located?.interval;
-      return { target, baseline, ...placeOf(row), comparison, interval };
-    });
+    .map(({ candidate: target, located, ...row }) => ({ ...row, target, interval: located?.interval }));
 }
 
 function locateLimit(differences: Differences, error: number): Pick<Sample, 'located'> {
@@ -205,13 +191,15 @@ function compareWithFigure(
   const cells = placesOf(plan)
     .filter((place) => isAt(budget, place))
     .flatMap((place) => targetsOf(plan, budget, baselines).map((target) => ({ target, ...place })));
+  const measured = groupByCell(trials);
   const differences = cells.map((cell) =>
-    trialsByRound(trials, cell).map((trial) =>
+    trialsByRound(measured.get(cellOf(cell))).map((trial) =>
       differenceOf(trial && boundFigure(trial, METRICS[budget.metric]), exact(limit), better),
     ),
   );
   const rules = { schedule: scheduleOf(plan, stops), better, threshold: ANY_THRESHOLD };
-  return locateTable(differences, rules.schedule, { locate: locateLimit }).map((sample, index) => ({
+  const rows = differences.map((own) => [alone(own)]);
+  return locateTable(rows, rules.schedule, { locate: locateLimit }).map((sample, index) => ({
     ...cells[index]!,
     comparison: concludeSample(sample, cells.length, rules),
     interval: sample.located?.interval,

@@ -13,7 +13,7 @@ export function cellOf(cell: { target: string; connections: number; route?: stri
 }
 
 /** Returns the trials of each cell by its key. */
-export function groupByCell(trials: Trial[]): Map<string, Trial[]> {
+export function groupByCell(trials: readonly Trial[]): Map<string, Trial[]> {
   return Map.groupBy(trials, ({ target, connections, route }) =>
     cellOf({ target: target.id, connections, route }),
   );

@@ -1,25 +1,15 @@
 import type { Difference, Differences } from 'bench-statistics/two-way';
 import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
-import { compareVersions } from 'bench-targets/catalogue/releases';
-import { suggest } from 'bench-model/suggest';
 import { type Level, memoryByAnswers, peaksAtEqualAnswers } from 'bench-statistics/growth';
-import { UsageError } from 'bench-model/errors';
 import { type Metric, METRICS, type MetricId } from 'bench-model/metrics';
 import type { Target } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
-import { thresholdFor } from 'bench-model/options';
-import {
-  isDisturbed,
-  isSamePlace,
-  nameOfRuntime,
-  placeOf,
-  placesOf,
-  type Place,
-  usualMetric,
-} from 'bench-model/planned';
+import { present, thresholdFor } from 'bench-model/options';
+import { keyOfPlace, placeOf, placesOf, usualMetric } from 'bench-model/planned';
 import type { StoredRun } from './results/store.ts';
-import { type Cell, cellOf, groupByCell } from './cells.ts';
+import { cellOf, groupByCell } from './cells.ts';
+import { type Pairing, pairTargets } from './baselines.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
 import { differenceOf, recentre } from './differences.ts';
@@ -28,14 +18,7 @@ import { isBlind, readControl, withControl } from './control.ts';
 import { capacitiesOf } from './capacities.ts';
 import { boundFigure, boundFigureInTurns, exact, withServices } from './metrics.ts';
 import { logRatio } from './verdict.ts';
-import {
-  type Contestants,
-  contestAll,
-  type Contested,
-  contestedOf,
-  contestPairs,
-  rankTargets,
-} from './contest.ts';
+import { type Contestants, type Contested, contestPairs, rankTargets } from './contest.ts';
 
 /** The metric, the threshold and the baseline of a comparison. */
 export interface Question {
@@ -43,10 +26,8 @@ export interface Question {
   /** The smallest difference that matters, as a share. */
   threshold: number;
   /**
-   * One of four forms: the id of a target; `@` and a runtime, to compare each stack with itself on that runtime; the name
-   * of a copy, such as a revision, to compare each target with itself there; or
-   * `undisturbed`, to compare each target that has a background request with itself without one. The default is
-   * `undisturbed` if such targets exist, otherwise the first target or runtime.
+   * The id of a target; `@` and a runtime, to compare each stack with itself on that runtime; the name of a copy, such as a revision,
+   * to compare each target with itself there; or a name of `baselines.ts`. The default is that of the plan.
    */
   baseline?: string;
 }
@@ -60,18 +41,6 @@ export function questionOf(plan: Plan): Question {
   return { by, threshold };
 }
 
-/** The baseline that compares each target that has a background request with itself without one. */
-export const UNDISTURBED = 'undisturbed';
-
-/** The name of the baseline that compares each scaled target with itself of one worker. */
-export const ONE_WORKER = 'one worker';
-
-/**
- * The baseline of an upgrade: of a runtime without its GIL or with its JIT, the same version as it is; of any other version, the
- * oldest one; of packages, those of the lock.
- */
-export const UPGRADE = 'upgrade';
-
 /** One candidate against its baseline at one place. */
 export interface ComparedRow extends Contestants {
   comparison: Comparison;
@@ -81,50 +50,96 @@ export interface ComparedRow extends Contestants {
 
 /** All comparisons of one metric. They share one error budget. */
 export interface ComparedTable extends Question {
+  baseline: string;
   rows: ComparedRow[];
 }
 
+/** The comparison of all targets of a run by one metric. */
+export interface Contest {
+  table: ComparedTable;
+  /** The rows of the table, with their intervals as they are. */
+  rows: Contested[];
+  /** The ranks of targets, by the keys of their cells. */
+  ranks: ReadonlyMap<string, number>;
+}
+
+/** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */
+export function compareWithin(run: ComparedRun, question: Question): ComparedTable {
+  return contestRun(run, question).table;
+}
+
 /**
- * Holds the contest of a run by a metric: all pairs of its targets, or in a sequential test each target with its baseline.
- * Throws a usage error if the run has no such baseline.
+ * Holds the contest of a run by a metric: each target with its baseline and, in a run of fixed rounds, all other pairs of its
+ * targets. Throws a usage error if the run has no such baseline.
  */
-export function contestRun(
-  { plan, stops, trials }: ComparedRun,
-  { by, threshold, baseline }: Question,
-): Contested[] {
+export function contestRun({ plan, stops, trials }: ComparedRun, question: Question): Contest {
+  const { by, threshold } = question;
   const targets = measuredTargets(plan, trials);
-  const cells = groupByCell(trials);
-  const roundsAt = (pair: Contestants): Rounds => {
-    const { candidate, baseline: other, ...place } = pair;
-    const own = [candidate, other].flatMap((target) => cells.get(cellOf({ target, ...place })) ?? []);
-    return roundsOf(own, pair);
-  };
-  const hasTime = by === 'cpu' && plan.load.mode !== 'promise' && !targets.some(({ scale }) => scale);
-  const measure = (pair: Contestants): Differences => {
-    const rounds = roundsAt(pair);
-    const differences = differencesOf(rounds, by);
-    return hasTime ? boundByRate(differences, rounds) : differences;
-  };
-  const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan, stops) };
+  const { from, pairings } = pairTargets(plan, targets, question.baseline);
   const isSequential = plan.sequentialTest !== undefined;
-  const own = hasTime ? { ...rules, part: COST_PART } : rules;
-  const names = targets.map(({ id }) => id);
-  const contested = isSequential
-    ? contestPairs(pairTargets(plan, targets, baseline).pairs, measure, own)
-    : contestAll(names, placesOf(plan), measure, own);
-  if (!hasTime) return contested;
-  const comparisons = contested.length / (isSequential ? 1 : plan.rungs.length);
+  const couples = isSequential ? pairings : pairAll(targets, pairings);
+  const pairs = placesOf(plan).flatMap((place) =>
+    couples.map(([candidate, baseline]): Contestants => ({ ...place, candidate, baseline })),
+  );
+  const cells = groupByCell(trials);
+  const hasTime = by === 'cpu' && plan.load.mode !== 'promise' && !targets.some(({ scale }) => scale);
+  const measured = pairs.map((pair) => {
+    const rounds = roundsOf(cells, pair);
+    const differences = differencesOf(rounds, by);
+    return { ...pair, rounds, differences: hasTime ? boundByRate(differences, rounds) : differences };
+  });
+  const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan, stops) };
+  const shares = pairs.length / (isSequential ? 1 : plan.rungs.length);
   const controls = Math.max(1, plan.control?.targets.length ?? 0) * placesOf(plan).length;
-  return contested.map((one) => {
-    const rounds = roundsAt(one);
+  const contested = contestPairs(measured, hasTime ? shares / COST_PART : shares, rules);
+  const judged = contested.map((one, index): Contested => {
+    if (!hasTime) return one;
+    const { rounds } = measured[index]!;
     const planted = rounds.slice(0, one.comparison.rounds).map(([, other]) => other);
     const cost = withControl(one.comparison, readControl(planted, controls));
-    return {
-      ...one,
-      ...(isBlind(cost) && { located: undefined }),
-      comparison: withTime(cost, rounds, { rules, comparisons, measure: differencesOf }),
-    };
+    const comparison = withTime(cost, rounds, { rules, comparisons: shares, measure: differencesOf });
+    return { ...one, ...(isBlind(cost) && { located: undefined }), comparison };
   });
+  const ranks = rankAll(judged, { threshold, isSequential });
+  const asked = new Map(pairings);
+  const rows = judged.filter(({ candidate, baseline }) => asked.get(candidate) === baseline);
+  const races = Map.groupBy(rows, ({ baseline, ...place }) => cellOf({ target: baseline, ...place }));
+  const ordered = [...races.values()].flat();
+  const ranked = ordered.map(({ candidate, baseline, comparison, ...at }): ComparedRow => {
+    const rank = ranks.get(cellOf({ ...at, target: candidate }));
+    return { ...placeOf(at), candidate, baseline, comparison, ...present({ rank }) };
+  });
+  return { table: { ...question, baseline: from, rows: ranked }, rows: ordered, ranks };
+}
+
+/** Returns all pairs of targets, first those that are asked for. */
+function pairAll(targets: readonly Target[], asked: readonly Pairing[]): Pairing[] {
+  const names = targets.map(({ id }) => id);
+  const all = names.flatMap((baseline, index) =>
+    names.slice(index + 1).map((candidate): Pairing => [candidate, baseline]),
+  );
+  const isAsked = ([one, other]: Pairing): boolean =>
+    asked.some((pair) => pair.includes(one) && pair.includes(other));
+  return [...asked, ...all.filter((pair) => !isAsked(pair))];
+}
+
+/**
+ * Ranks the targets of each place. A place has no ranks if not all of them were compared with each other or with one baseline: the
+ * comparisons of a sequential test with several baselines say nothing of the others.
+ */
+function rankAll(
+  contested: readonly Contested[],
+  { threshold, isSequential }: { threshold: number; isSequential: boolean },
+): Map<string, number> {
+  const places = [...Map.groupBy(contested, keyOfPlace).values()];
+  return new Map(
+    places.flatMap((here) => {
+      const isSplit = isSequential && new Set(here.map(({ baseline }) => baseline)).size > 1;
+      const names = new Set(here.flatMap(({ candidate, baseline }) => [baseline, candidate]));
+      const ranks = isSplit ? [] : rankTargets([...names], here, threshold);
+      return [...ranks].map(([target, rank]) => [cellOf({ ...here[0]!, target }), rank] as const);
+    }),
+  );
 }
 
 function measuredTargets(plan: Plan, trials: readonly Trial[]): Target[] {
@@ -137,7 +152,7 @@ function measuredTargets(plan: Plan, trials: readonly Trial[]): Target[] {
  * threshold, as for a budget: a difference that may be smaller fails no job.
  */
 export function findVerdicts<Name extends Comparison['verdict']>(
-  { rows }: ComparedTable,
+  { rows }: Pick<ComparedTable, 'rows'>,
   verdicts: readonly Name[],
 ): Name[] {
   return verdicts.filter((wanted) =>
@@ -148,50 +163,13 @@ export function findVerdicts<Name extends Comparison['verdict']>(
   );
 }
 
-/** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */
-export function compareWithin(
-  run: ComparedRun,
-  question: Question,
-  contested = contestRun(run, question),
-): ComparedTable {
-  const { plan, trials } = run;
-  const { from, pairs } = pairTargets(plan, measuredTargets(plan, trials), question.baseline);
-  const races = Map.groupBy(pairs, (pair) => cellOf({ target: pair.baseline, ...placeOf(pair) }));
-  const rows = [...races.values()].flatMap((race) => {
-    const ranks = rankPlace(plan, contested, placeOf(race[0] as Contestants), question.threshold);
-    return race.map((pair): ComparedRow => {
-      const rank = ranks.get(pair.candidate);
-      const { comparison } = contestedOf(contested, pair) as Contested;
-      return { ...pair, comparison, ...(rank !== undefined && { rank }) };
-    });
-  });
-  return { ...question, baseline: from, rows };
-}
-
-/**
- * Ranks the targets of a run at a place. Empty if not all of them were compared with each other or with one baseline: the
- * comparisons of a sequential test with several baselines say nothing of the others.
- */
-export function rankPlace(
-  plan: Plan,
-  contested: readonly Contested[],
-  place: Place,
-  threshold: number,
-): Map<string, number> {
-  const here = contested.filter((one) => isSamePlace(one, place));
-  const baselines = new Set(here.map(({ baseline }) => baseline));
-  if (plan.sequentialTest !== undefined && baselines.size > 1) return new Map();
-  const names = new Set(here.flatMap(({ candidate, baseline }) => [baseline, candidate]));
-  return rankTargets([...names], here, threshold);
-}
-
 /**
  * Returns the log ratio of each round of a run, from the totals of both trials, whether they took turns or not. The last
  * round is the last one with a trial of both, because a decided comparison leaves the rounds. A centre of the turns would
  * vary a little less, but it misses half and more of costs that come in bursts.
  */
 export function differencesWithin(trials: readonly Trial[], pair: Contestants, by: MetricId): Differences {
-  return differencesOf(roundsOf(trials, pair), by);
+  return differencesOf(roundsOf(groupByCell(trials), pair), by);
 }
 
 function differencesOf(rounds: Rounds, by: MetricId): Differences {
@@ -202,9 +180,12 @@ function differencesOf(rounds: Rounds, by: MetricId): Differences {
   return rounds.map((both) => differenceInRound(both, { metric: METRICS[by], pooled }));
 }
 
-function roundsOf(trials: readonly Trial[], { candidate, baseline, ...place }: Contestants): Rounds {
+function roundsOf(
+  cells: ReadonlyMap<string, Trial[]>,
+  { candidate, baseline, ...place }: Contestants,
+): Rounds {
   const [ours, theirs] = [candidate, baseline].map((target) =>
-    trialsByRound(trials, { target, ...place }),
+    trialsByRound(cells.get(cellOf({ target, ...place }))),
   ) as [ByRound, ByRound];
   return ours.slice(0, theirs.length).map((trial, round) => [trial, theirs[round]]);
 }
@@ -212,9 +193,8 @@ function roundsOf(trials: readonly Trial[], { candidate, baseline, ...place }: C
 type ByRound = (Trial | undefined)[];
 
 /** Returns the trials of a cell by round, up to the last one; undefined where one is missing. */
-export function trialsByRound(trials: readonly Trial[], { target, ...place }: Cell): ByRound {
-  const here = trials.filter((trial) => trial.target.id === target && isSamePlace(trial, place));
-  const byRound = Map.groupBy(here, ({ round }) => round);
+export function trialsByRound(trials: readonly Trial[] = []): ByRound {
+  const byRound = Map.groupBy(trials, ({ round }) => round);
   const last = Math.max(0, ...byRound.keys());
   return Array.from({ length: last }, (_, index) => byRound.get(index + 1)?.[0]);
 }
@@ -254,32 +234,6 @@ export function scheduleOf(
   return withStops(planned, stops);
 }
 
-/** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
-function pairTargets(
-  plan: Pick<Plan, 'rungs' | 'routes' | 'upgrade'>,
-  targets: Target[],
-  baseline: string | undefined,
-): { from: string; pairs: Contestants[] } {
-  const scaled = baseline === undefined ? scaledPairs(targets) : [];
-  const from =
-    scaled.length > 0 ? ONE_WORKER : (baseline ?? (plan.upgrade ? UPGRADE : defaultBaseline(targets)));
-  const baselines = new Map(scaled.length > 0 ? scaled : chooseBaselines(targets, from));
-  const pairs = placesOf(plan).flatMap((place) =>
-    [...baselines].map(([candidate, of]) => ({ ...place, candidate, baseline: of })),
-  );
-  return { from, pairs };
-}
-
-/** Returns the baselines of a plan, each once. */
-export function baselinesOf(plan: Plan): string[] {
-  return [...new Set(pairTargets(plan, plan.targets, undefined).pairs.map(({ baseline }) => baseline))];
-}
-
-/** Throws a usage error if the targets of a plan have no such baseline. */
-export function requireBaseline({ targets }: Pick<Plan, 'targets'>, baseline: string): void {
-  chooseBaselines(targets, baseline);
-}
-
 /**
  * Counts the comparisons of a plan that share its error of 5 %: all pairs of targets at one rung, with every request that is
  * measured there, or in a sequential test each target with its baseline at every place.
@@ -290,7 +244,12 @@ export function countShares(plan: Plan, baseline?: string): number {
     routes,
   } = plan;
   if (plan.sequentialTest === undefined) return ((length * (length - 1)) / 2) * (routes?.length ?? 1);
-  return pairTargets(plan, plan.targets, baseline).pairs.length;
+  return countRows(plan, baseline);
+}
+
+/** Counts the rows of the table of a plan. */
+function countRows(plan: Plan, baseline?: string): number {
+  return pairTargets(plan, plan.targets, baseline).pairings.length * placesOf(plan).length;
 }
 
 /** The comparisons of a plan with its default baseline. */
@@ -306,7 +265,7 @@ export interface Foreseen {
 /** Counts the rows of a plan's table before it is measured, and finds the first look that can decide them. */
 export function foreseeTable(plan: Plan, stops?: ComparedRun['stops']): Foreseen {
   const schedule = scheduleOf(plan, stops);
-  const rows = plan.targets.length < 2 ? 0 : pairTargets(plan, plan.targets, undefined).pairs.length;
+  const rows = plan.targets.length < 2 ? 0 : countRows(plan);
   const least = Math.max(1, rows);
   return {
     rows,
@@ -314,140 +273,4 @@ export function foreseeTable(plan: Plan, stops?: ComparedRun['stops']): Foreseen
     decisiveRounds: firstDecisive(schedule, least)?.rounds,
     fewestRounds: fewestToStop(schedule, least),
   };
-}
-
-/** A target, and its baseline. */
-type Pairing = [candidate: string, baseline: string];
-
-/** Pairs each target of more workers or threads with itself of one. */
-function scaledPairs(targets: Target[]): Pairing[] {
-  return targets.flatMap(({ id, scale }) => (scale === undefined || scale.of === id ? [] : [[id, scale.of]]));
-}
-
-/**
- * Chooses the default baseline: `undisturbed` if targets have a background request; the first copy of the project if
- * several targets run in each of several copies; the first runtime if stacks run on several; otherwise the first target.
- */
-function defaultBaseline(targets: Target[]): string {
-  if (targets.some(isDisturbed)) return UNDISTURBED;
-  const [first] = targets;
-  const copies = new Set(targets.map(({ copy }) => copy?.name));
-  if (copies.size > 1) return targets.length > copies.size ? (first?.copy?.name ?? '') : (first?.id ?? '');
-  const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
-  const runtimes = new Set(others.map(({ runtime }) => runtime && nameOfRuntime(runtime)));
-  return runtimes.size > 1 && first?.runtime !== undefined
-    ? `@${nameOfRuntime(first.runtime)}`
-    : (first?.id ?? '');
-}
-
-/**
- * Maps the id of each target to its baseline: the target of that id, the same stack and variant on the runtime `@3.11` or
- * in the named copy, or itself undisturbed. Targets without a baseline are omitted. Throws a usage error if no target matches.
- */
-function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
-  if (baseline === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
-    return targets.flatMap((target) =>
-      isDisturbed(target) && target.repeats !== undefined ? [[target.id, target.repeats.targetId]] : [],
-    );
-  }
-  if (baseline === UPGRADE) return upgradePairs(targets);
-  const form = formOf(baseline, targets);
-  const found = targets.filter((target) => namesOf(target)[form] === baseline);
-  if (found.length === 0) {
-    const all = targets.flatMap((target) => Object.values(namesOf(target)));
-    const names = [...new Set(all.filter((name) => name !== undefined))];
-    throw new UsageError(
-      `the run has no target "${baseline}"`,
-      suggest(baseline, names) ?? `name one of ${names.join(', ')}`,
-    );
-  }
-  return targets.flatMap((target) => {
-    const own = found.find((one) => form === 'target' || isSameBut(form, one, target))?.id;
-    return own === undefined || own === target.id ? [] : [[target.id, own]];
-  });
-}
-
-/**
- * Pairs each target with the one that it is an upgrade of: packages with those of the lock, a switch with the same line of its
- * runtime without it, and another version with the oldest one of the same switches, or without any.
- */
-function upgradePairs(targets: Target[]): Pairing[] {
-  return targets.flatMap((target): Pairing[] => {
-    const before = lockedOf(target, targets) ?? plainOf(target, targets) ?? oldestOf(target, targets);
-    return before === undefined ? [] : [[target.id, before.id]];
-  });
-}
-
-function lockedOf(target: Target, targets: Target[]): Target | undefined {
-  if (target.packages === undefined) return undefined;
-  return targets.find((other) => other.packages === undefined && isSameBut('packages', other, target));
-}
-
-/** Returns the same target on the same line of Python with its GIL and without its JIT; undefined if it is that itself. */
-export function plainOf(target: Target, targets: Target[]): Target | undefined {
-  const { line, switches } = readVersion(target) ?? {};
-  if (line === undefined || switches === '') return undefined;
-  return versionsOf(target, targets).find((other) => other.line === line && other.switches === '')?.target;
-}
-
-function oldestOf(target: Target, targets: Target[]): Target | undefined {
-  const own = readVersion(target);
-  if (own === undefined) return undefined;
-  const older = versionsOf(target, targets)
-    .filter(({ version }) => compareVersions(version, own.version) < 0)
-    .toSorted((a, b) => compareVersions(a.version, b.version));
-  return (
-    older.find(({ switches }) => switches === own.switches) ?? older.find(({ switches }) => switches === '')
-  )?.target;
-}
-
-/** A target on a version of a runtime, as its name tells. */
-interface OnVersion {
-  target: Target;
-  /** `3.15.2`, its line `3.15`, and the switches of its build: `t`, `+jit`. */
-  version: string;
-  line: string;
-  switches: string;
-  /** The variables that its name sets, as in `{PYTHON_GIL=0}`. */
-  variables: string;
-}
-
-/** Reads the name of a runtime: `26`, `3.15`, `3.15.2t` or `3.15.2+jit`. Undefined for one without a version, such as a path. */
-function readVersion(target: Target): OnVersion | undefined {
-  const { runtime } = target;
-  const [, version, switches = '', variables = ''] =
-    /^(\d+(?:\.\d+)*)(t?(?:\+jit)?)(\{.*\})?$/.exec(runtime ? nameOfRuntime(runtime) : '') ?? [];
-  if (version === undefined) return undefined;
-  return { target, version, line: version.split('.', 2).join('.'), switches, variables };
-}
-
-/** Lists the same target on other versions of its runtime. */
-function versionsOf(target: Target, targets: Target[]): OnVersion[] {
-  const variables = readVersion(target)?.variables;
-  return targets
-    .filter((other) => isSameBut('runtime', other, target))
-    .flatMap((other) => readVersion(other) ?? [])
-    .filter((other) => other.variables === variables);
-}
-
-/** Returns the names that choose a target as a baseline, by their form. */
-function namesOf({ id, runtime, copy }: Target) {
-  return { target: id, copy: copy?.name, runtime: runtime && `@${nameOfRuntime(runtime)}` };
-}
-
-/** The form of a baseline: a copy of the project, a runtime or one target. */
-function formOf(baseline: string, targets: Target[]): 'copy' | 'runtime' | 'target' {
-  if (targets.some(({ copy }) => copy?.name === baseline)) return 'copy';
-  return baseline.startsWith('@') ? 'runtime' : 'target';
-}
-
-function isSameBut(factor: 'copy' | 'runtime' | 'packages', a: Target, b: Target): boolean {
-  return (
-    (factor === 'copy' || a.copy?.name === b.copy?.name) &&
-    (factor === 'runtime' || a.runtime?.spec === b.runtime?.spec) &&
-    (factor === 'packages' || String(a.packages) === String(b.packages)) &&
-    a.stack === b.stack &&
-    a.variant === b.variant &&
-    isDisturbed(a) === isDisturbed(b)
-  );
 }

@@ -1,16 +1,9 @@
 /** The result of a comparison: its figures, and its verdict or the reason for having none. */
 import type { Differences } from 'bench-statistics/two-way';
 import type { MetricId } from 'bench-model/metrics';
-import type { Better, Judgement, Ratio } from './verdict.ts';
+import type { Judgement, Ratio } from './verdict.ts';
 import type { Interval } from 'bench-model/interval';
 import { type Dear, isBounded } from './differences.ts';
-
-/** The rules for every comparison of a table. */
-export interface Rules {
-  better: Better;
-  /** The smallest difference that matters, as a share: 0.02. */
-  threshold: number;
-}
 
 interface Compared {
   /** The rounds that it rests on, whether their figures are valid or not. */
@@ -101,39 +94,4 @@ export function isOpen({ verdict, byMoreThanThreshold }: Judgement, isBeyond = f
 /** Counts the rounds whose differences have no bound above or below. */
 export function countUnbounded(differences: Differences): number {
   return differences.filter((one) => one === undefined || !isBounded(one)).length;
-}
-
-const TURNED = { faster: 'slower', slower: 'faster', same: 'same', undecided: 'undecided' } as const;
-
-/** Returns the comparison of the baseline with the candidate. */
-export function reverseComparison(comparison: Comparison): Comparison {
-  const { estimate, interval, ratio, mean, dear, whole } = comparison;
-  const parts = whole && [whole.cost, ...whole.times.map((one) => one.comparison.verdict)];
-  return {
-    ...comparison,
-    // What is worse in a part is worse, whatever the others are.
-    verdict: parts?.includes('faster') ? 'slower' : TURNED[comparison.verdict],
-    ...(mean && { mean: { estimate: 1 / mean.estimate, interval: invert(mean.interval) } }),
-    ...(dear && { dear: { ...dear, isCandidate: !dear.isCandidate } }),
-    ...(estimate !== undefined && { estimate: -estimate }),
-    ...(interval && { interval: { low: -interval.high, high: -interval.low } }),
-    ...(ratio && {
-      ratio: {
-        estimate: 1 / ratio.estimate,
-        ...(ratio.interval && { interval: invert(ratio.interval) }),
-        range: invert(ratio.range),
-      },
-    }),
-    ...(whole && {
-      whole: {
-        cost: TURNED[whole.cost],
-        times: whole.times.map((one) => ({ ...one, comparison: reverseComparison(one.comparison) })),
-        ...(whole.rate !== undefined && { rate: 1 / whole.rate }),
-      },
-    }),
-  } as Comparison;
-}
-
-function invert({ low, high }: Interval): Interval {
-  return { low: 1 / high, high: 1 / low };
 }

@@ -3,13 +3,12 @@
  * pairs share its 5 % is known before the data: in a run of fixed rounds, all pairs of targets at a rung, with all requests
  * that are measured there; in a sequential test, each target with its baseline at every place.
  */
-import { type Comparison, reverseComparison, type Rules } from './comparison.ts';
+import type { Comparison } from './comparison.ts';
 import { isBounded } from './differences.ts';
-import { ERROR_BUDGET, levelOf, lookAt } from './looks.ts';
-import { concludeSample, locatePairs, locateTable, type PairedRules, type Sample } from './paired.ts';
+import { concludeSample, locateTable, type PairedRules } from './paired.ts';
 import type { Located } from 'bench-statistics/signed-rank';
-import type { Pair, Differences } from 'bench-statistics/two-way';
-import { isSamePlace, placeOf, type Place } from 'bench-model/planned';
+import type { Differences } from 'bench-statistics/two-way';
+import { keyOfPlace, placeOf, type Place } from 'bench-model/planned';
 import { thetaOf } from './verdict.ts';
 
 /** Two targets at a place. */
@@ -25,46 +24,19 @@ export interface Contested extends Contestants {
   located?: Located | undefined;
 }
 
-/** The rules of a contest, and the part of the error that its metric may spend; all if absent. */
-type ContestRules = PairedRules & { part?: number };
-
-/** Measures the differences of two targets at a place in each round. */
-type Measure = (pair: Contestants) => Differences;
-
-/** Compares all pairs of targets at every place. Throws RangeError unless the threshold is above 0. */
-export function contestAll(
-  targets: readonly string[],
-  places: readonly Place[],
-  measure: Measure,
-  { schedule, part = 1, ...rules }: ContestRules,
-): Contested[] {
-  const pairs = targets.flatMap((baseline, index) =>
-    targets.slice(index + 1).map((candidate) => ({ candidate, baseline })),
-  );
-  const routes = new Set(places.map(({ route }) => route)).size;
-  const shares = Math.max(1, pairs.length * routes) / part;
-  return places.flatMap((place) => {
-    const measured = pairs.map((pair): Pair => ({ ...pair, differences: measure({ ...pair, ...place }) }));
-    const look = lookAt(schedule, Math.max(0, ...measured.map(({ differences }) => differences.length)));
-    const error = look === undefined ? 0 : levelOf(look, schedule, shares);
-    const samples = locatePairs(measured, error > 0 ? error : ERROR_BUDGET / shares);
-    return samples.map((sample, index) => concludeOn({ ...pairs[index]!, ...place }, sample, shares, rules));
-  });
-}
-
-/** Compares these pairs of targets at the last look that they have reached. Throws RangeError unless the threshold is above 0. */
+/** Compares pairs of targets that have one of `shares` of the error each, place by place. Throws RangeError unless the threshold is above 0. */
 export function contestPairs(
-  pairs: readonly Contestants[],
-  measure: Measure,
-  { part = 1, ...rules }: ContestRules,
+  pairs: readonly (Contestants & { differences: Differences })[],
+  shares: number,
+  rules: PairedRules,
 ): Contested[] {
-  const shares = pairs.length / part;
-  const samples = locateTable(pairs.map(measure), rules.schedule, { shares });
-  return samples.map((sample, index) => concludeOn(pairs[index]!, sample, shares, rules));
-}
-
-function concludeOn(pair: Contestants, sample: Sample, shares: number, rules: Rules): Contested {
-  return { ...pair, comparison: concludeSample(sample, shares, rules), located: sample.located };
+  const places = [...Map.groupBy(pairs, keyOfPlace).values()];
+  const samples = locateTable(places, rules.schedule, { shares });
+  return places.flat().map(({ candidate, baseline, ...at }, index): Contested => {
+    const sample = samples[index]!;
+    const comparison = concludeSample(sample, shares, rules);
+    return { ...placeOf(at), candidate, baseline, comparison, located: sample.located };
+  });
 }
 
 /**
@@ -105,23 +77,6 @@ export function rankTargets(
       .filter(isRanked)
       .map((target) => [target, 1 + targets.filter((other) => isBetter(other, target)).length]),
   );
-}
-
-/** Returns the result for two targets in this order; undefined if they were not compared. */
-export function contestedOf(contested: readonly Contested[], pair: Contestants): Contested | undefined {
-  const { candidate, baseline } = pair;
-  const here = contested.filter((one) => isSamePlace(one, pair));
-  const found = here.find((one) => one.candidate === candidate && one.baseline === baseline);
-  const turned = here.find((one) => one.candidate === baseline && one.baseline === candidate);
-  if (found !== undefined || turned === undefined) return found;
-  const { comparison, located } = turned;
-  return {
-    ...placeOf(pair),
-    candidate,
-    baseline,
-    comparison: reverseComparison(comparison),
-    located: located && reverse(located),
-  };
 }
 
 const ANYWHERE = { low: -Infinity, high: Infinity };

@@ -12,7 +12,7 @@ import { median } from 'bench-statistics/numbers';
 import type { Differences } from 'bench-statistics/two-way';
 import type { Comparison, Timed } from './comparison.ts';
 import { isBlind } from './control.ts';
-import { concludeSample, locateTable, type PairedRules, type Sample } from './paired.ts';
+import { concludeSample, locateAlone, type PairedRules } from './paired.ts';
 import { thetaOf } from './verdict.ts';
 
 /** The parts of the error: of cost, and of each of the three metrics of time. What waits usually waits for long. */
@@ -91,7 +91,7 @@ export function withTime(
   const times = timesOf(rounds).map((one): Timed => {
     const differences = measure(rounds, one.by);
     const compare = (shares: number): Comparison => {
-      const [sample] = locateTable([differences], rules.schedule, { shares }) as [Sample];
+      const sample = locateAlone(differences, rules.schedule, shares);
       return concludeSample(sample, shares, { ...rules, better: METRICS[one.by].better, threshold });
     };
     // That it is not worse needs no part of the error, and that it is different needs one.

@@ -59,7 +59,7 @@ export function lookAt(schedule: Schedule, rounds: number): Look | undefined {
 
 /**
  * The two-sided error of an interval at a look, in a table of `rows` comparisons. One row gets the whole budget of a
- * single look, or the error of the look's k; several rows get equal shares (Bonferroni). 0 if the look decides nothing.
+ * single look, or the error of the look's k; several rows get equal shares (Bonferroni). 0 without a look, or if it decides nothing.
  *
  * With equal shares, all intervals of a table hold simultaneously, so each claim made from one of them ("slower", "same",
  * a rank, the whole interval above 2 %) is covered by the same 5 %. Holm's step-down decides more rows, but its
@@ -71,10 +71,10 @@ export function lookAt(schedule: Schedule, rounds: number): Look | undefined {
  * interruption ends a run whatever its figures are. If the run is continued, its planned looks spend the rest, in
  * proportion to what they would have spent.
  */
-export function levelOf(look: Look, schedule: Schedule, rows = 1): number {
-  const isOnly = schedule.filter(isPlanned).length === 1;
+export function levelOf(look: Look | undefined, schedule: Schedule, rows = 1): number {
+  if (look === undefined) return 0;
   if (isEarly(look)) return look.error / rows;
-  if (look.k === undefined && !look.isStop) return isOnly ? ERROR_BUDGET / rows : 0;
+  if (look.k === undefined && !look.isStop) return isFixed(schedule) ? ERROR_BUDGET / rows : 0;
   const wasStopped = schedule.some(({ rounds, isStop }) => isStop && rounds < look.rounds);
   if (!look.isStop && !wasStopped) return plannedLevel(look, schedule, rows);
   const key = JSON.stringify([look, schedule, rows]);
@@ -91,7 +91,7 @@ const levels = new Map<string, number>();
 
 function plannedLevel({ rounds, k, error = 0 }: Look, schedule: Schedule, rows: number): number {
   if (k === undefined) return error / rows;
-  if (schedule.filter(isPlanned).length === 1) return ERROR_BUDGET / rows;
+  if (isFixed(schedule)) return ERROR_BUDGET / rows;
   const alone = errorOfTrim(rounds, k);
   // The part of a row that shares its error only with its own time.
   if (rows < 2) return alone / rows;
@@ -107,6 +107,11 @@ function firstLevels(schedule: Schedule, rows: number): { rounds: number; share:
   const share = (SHARED_PART * errorOfTrim(rounds, k)) / rows;
   const least = errorOfTrim(rounds, 0);
   return { rounds, share, level: rows * least > FIRST_PART * ERROR_BUDGET ? share : Math.max(share, least) };
+}
+
+/** Returns true for the schedule of a run of fixed rounds, whatever its stops are. */
+export function isFixed(schedule: Schedule): boolean {
+  return schedule.filter(isPlanned).length === 1;
 }
 
 function isPlanned({ k, isStop }: Look): boolean {

@@ -3,17 +3,22 @@
  * comparisons of a table share one error budget.
  */
 import type { Schedule } from 'bench-targets/catalogue/looks';
-import { type Comparison, countUnbounded, type Decided, type Rules } from './comparison.ts';
+import { type Comparison, countUnbounded, type Decided } from './comparison.ts';
 import { findDear, isBounded, locateEarly, locateMean, locateWithin, valuesOf } from './differences.ts';
-import { ERROR_BUDGET, fewestToStop, isEarly, levelOf, lookAt } from './looks.ts';
+import { ERROR_BUDGET, fewestToStop, isEarly, isFixed, levelOf, lookAt } from './looks.ts';
 import { medianRank } from 'bench-statistics/median-interval';
 import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
 import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
 import { present } from 'bench-model/options';
-import { judge, roundsToDecide, thetaOf, toRatio } from './verdict.ts';
+import { type Better, judge, roundsToDecide, thetaOf, toRatio } from './verdict.ts';
 
-/** The rules for every paired comparison of a table. */
-export type PairedRules = Rules & { schedule: Schedule };
+/** The rules for every comparison of a table. */
+export interface PairedRules {
+  better: Better;
+  /** The smallest difference that matters, as a share: 0.02. */
+  threshold: number;
+  schedule: Schedule;
+}
 
 /** The differences of one row up to its last look, with their centre and its interval. */
 export interface Sample {
@@ -26,35 +31,53 @@ export interface Sample {
   mean?: Located | undefined;
 }
 
+/** Locates a row; the interval misses its centre with this probability at most. */
+type Locate = (differences: Differences, error: number) => Pick<Sample, 'located' | 'mean'>;
+
 /**
- * Locates the differences of the rows of one table, in order. Each ends at a planned look, or where the run was
- * stopped. Its interval gets one of `shares` of the error of that look (see `levelOf`), so that all intervals of the table hold
- * simultaneously. A single look after too few rounds for exact intervals gets those of `locateTogether`, each row by itself.
- * `locate` gives an exact interval, by default that of a pair.
+ * Locates the differences of the rows of one table, in order, by groups that were measured together. Each row ends at a planned look, or
+ * where the run was stopped. Its interval gets one of `shares` of the error of that look (see `levelOf`), so that all intervals of the
+ * table hold simultaneously. A run of fixed rounds that are too few for exact intervals gets those of `locateTogether`, group by group:
+ * the choice depends on nothing that was measured. `locate` gives an exact interval, by default that of a pair.
  */
 export function locateTable(
-  rows: readonly Differences[],
+  groups: readonly (readonly Pair[])[],
   schedule: Schedule,
-  {
-    shares = rows.length,
-    locate = locatePair,
-  }: {
-    shares?: number;
-    locate?: (differences: Differences, error: number) => Pick<Sample, 'located' | 'mean'>;
-  } = {},
+  { shares = groups.flat().length, locate = locatePair }: { shares?: number; locate?: Locate } = {},
 ): Sample[] {
-  return dropPartOfRound(rows, schedule).map((row) => {
-    const look = lookAt(schedule, row.length);
-    const differences = look ? row.slice(0, look.rounds) : row;
-    const level = look ? levelOf(look, schedule, shares) : 0;
-    if (level === 0) return { differences, areEnough: false };
-    if (trimFor(differences.length, level) !== undefined)
-      return { differences, areEnough: true, ...(isKnown(differences) && locate(differences, level)) };
-    if (look !== undefined && isEarly(look))
-      return { differences, areEnough: false, located: locateEarly(differences, level, LEAST_DEVIATION) };
-    if (schedule.length > 1) return { differences, areEnough: false };
-    return locateFew([{ candidate: 'row', baseline: 'limit', differences }], level)[0]!;
+  return dropPartOfRound(groups, schedule).flatMap((group) => {
+    const few = isFixed(schedule) ? locateFew(group, schedule, shares) : undefined;
+    return group.map(({ differences: all }, index): Sample => {
+      const look = lookAt(schedule, all.length);
+      const differences = all.slice(0, look?.rounds);
+      const level = levelOf(look, schedule, shares);
+      if (look === undefined || level === 0) return { differences, areEnough: false };
+      if (trimFor(differences.length, level) !== undefined) {
+        const isKnown = valuesOf(differences).length > 0;
+        return { differences, areEnough: true, ...(isKnown && locate(differences, level)) };
+      }
+      if (isEarly(look))
+        return { differences, areEnough: false, located: locateEarly(differences, level, LEAST_DEVIATION) };
+      const areEnough = few !== undefined && differences.length >= FEWEST_WITH_SPREAD;
+      return { differences, areEnough, located: few?.[index] };
+    });
   });
+}
+
+/** Locates a row by itself. */
+export function locateAlone(differences: Differences, schedule: Schedule, shares: number): Sample {
+  return locateTable([[alone(differences)]], schedule, { shares })[0]!;
+}
+
+/** A row that nothing was measured together with. */
+export function alone(differences: Differences): Pair {
+  return { candidate: 'row', baseline: 'limit', differences };
+}
+
+/** Locates rows by what they vary together, at the look of the longest. */
+function locateFew(group: readonly Pair[], schedule: Schedule, shares: number): (Located | undefined)[] {
+  const level = levelOf(lookAt(schedule, longestOf(group)), schedule, shares);
+  return level === 0 ? [] : locateTogether(group, level);
 }
 
 /**
@@ -64,41 +87,25 @@ export function locateTable(
 const LEAST_DEVIATION = 0.02;
 
 /** Drops the last round of a run that was stopped in the middle of it: only some rows have it, and their look would be another. */
-function dropPartOfRound(rows: readonly Differences[], schedule: Schedule): readonly Differences[] {
-  const most = Math.max(0, ...rows.map(({ length }) => length));
+function dropPartOfRound(
+  groups: readonly (readonly Pair[])[],
+  schedule: Schedule,
+): readonly (readonly Pair[])[] {
+  const rows = groups.flat();
+  const most = longestOf(rows);
   const isLook = schedule.some(({ rounds }) => rounds === most);
-  if (isLook || !rows.some(({ length }) => length === most - 1)) return rows;
-  return rows.map((row) => row.slice(0, most - 1));
-}
-
-/**
- * Locates the differences of all pairs of a rung, each with an interval of this error. It is the exact one if the rounds of
- * the pair are enough for it, and otherwise that of `locateTogether`: the choice depends on nothing that was measured.
- */
-export function locatePairs(pairs: readonly Pair[], error: number): Sample[] {
-  const few = locateFew(pairs, error);
-  return pairs.map(({ differences }, index) =>
-    trimFor(differences.length, error) === undefined
-      ? (few[index] as Sample)
-      : { differences, areEnough: true, ...(isKnown(differences) && locatePair(differences, error)) },
+  if (isLook || !rows.some(({ differences }) => differences.length === most - 1)) return groups;
+  return groups.map((group) =>
+    group.map((row) => ({ ...row, differences: row.differences.slice(0, most - 1) })),
   );
 }
 
-function isKnown(differences: Differences): boolean {
-  return differences.some((difference) => difference !== undefined);
+function longestOf(rows: readonly Pair[]): number {
+  return Math.max(0, ...rows.map(({ differences }) => differences.length));
 }
 
 function locatePair(differences: Differences, error: number): Pick<Sample, 'located' | 'mean'> {
   return { located: locateWithin(differences, error), mean: locateMean(differences, error) };
-}
-
-function locateFew(pairs: readonly Pair[], error: number): Sample[] {
-  const located = locateTogether(pairs, error);
-  return pairs.map(({ differences }, index) => ({
-    differences,
-    areEnough: differences.length >= FEWEST_WITH_SPREAD,
-    located: located[index],
-  }));
 }
 
 /**
@@ -108,7 +115,7 @@ function locateFew(pairs: readonly Pair[], error: number): Sample[] {
 export function concludeSample(
   { differences, areEnough, located, mean }: Sample,
   rows: number,
-  rules: Rules & Partial<PairedRules>,
+  rules: PairedRules,
 ): Comparison {
   const theta = thetaOf(rules.threshold);
   const compared = { rounds: differences.length, unbounded: countUnbounded(differences) };
@@ -125,7 +132,7 @@ export function concludeSample(
   // An early look decides, or says nothing.
   if (!interval || judged === undefined || (judged.verdict === 'undecided' && !areEnough)) {
     const ratio = toRatio({ estimate, range }, rules.better);
-    const moreRounds = areEnough ? 0 : fewestRounds(rules.schedule ?? [], rows) - compared.rounds;
+    const moreRounds = areEnough ? 0 : fewestRounds(rules.schedule, rows) - compared.rounds;
     return { ...undecided, why, estimate, ratio, ...(moreRounds > 0 && { moreRounds }) };
   }
   const ratio = toRatio({ estimate, interval, range }, rules.better);
@@ -154,7 +161,7 @@ function agreesWith(verdict: Decided['verdict'], { centre, interval }: Located, 
 function tellMean(
   mean: Located | undefined,
   differences: Differences,
-  { better, threshold }: Rules,
+  { better, threshold }: PairedRules,
 ): Pick<Comparison, 'mean' | 'dear'> {
   if (mean?.interval === undefined || !isBounded(mean.interval)) return {};
   const { estimate, interval = mean.interval } = toRatio(
@@ -167,7 +174,7 @@ function tellMean(
 
 /** The fewest rounds that give one of so many comparisons an exact interval; with scheduled looks, if the run is stopped there. */
 function fewestRounds(schedule: Schedule, rows: number): number {
-  const stop = schedule.length < 2 ? undefined : fewestToStop(schedule, rows);
+  const stop = isFixed(schedule) ? undefined : fewestToStop(schedule, rows);
   return stop ?? Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
 }
 

@@ -1,11 +1,10 @@
 import type { Differences } from 'bench-statistics/two-way';
 import { describe, expect, it } from 'vitest';
-import { contestAll, type Contested, contestedOf, rankTargets } from '../src/contest.ts';
+import { type Contested, contestPairs, rankTargets } from '../src/contest.ts';
 import { exactly } from '../src/differences.ts';
 import { fixedSchedule } from '../src/looks.ts';
 import { createRandom, type Random } from 'bench-statistics/random';
 
-const RUNG = 10;
 const RULES = { better: 'lower', threshold: 0.02 } as const;
 
 /** The costs of each target by round. */
@@ -20,20 +19,23 @@ function differencesOf(costs: Costs, candidate: string, baseline: string): Diffe
   );
 }
 
-function contest(costs: Costs): Contested[] {
-  return contestAll(
-    Object.keys(costs),
-    [{ connections: RUNG }],
-    ({ candidate, baseline }) => differencesOf(costs, candidate, baseline),
-    { ...RULES, schedule: fixedSchedule(Object.values(costs)[0]!.length) },
+/** Compares each target with those before it. */
+function contest(costs: Costs, measure = differencesOf): Contested[] {
+  const names = Object.keys(costs);
+  const pairs = names.flatMap((baseline, index) =>
+    names.slice(index + 1).map((candidate) => {
+      return { connections: 10, candidate, baseline, differences: measure(costs, candidate, baseline) };
+    }),
   );
+  const schedule = fixedSchedule(Object.values(costs)[0]!.length);
+  return contestPairs(pairs, pairs.length, { ...RULES, schedule });
 }
 
 const ranksOf = (costs: Costs): Record<string, number> =>
   Object.fromEntries(rankTargets(Object.keys(costs), contest(costs), RULES.threshold));
 
 const between = (costs: Costs, candidate: string, baseline: string) =>
-  contestedOf(contest(costs), { connections: RUNG, candidate, baseline })!.comparison;
+  contest({ [baseline]: costs[baseline]!, [candidate]: costs[candidate]!, ...costs })[0]!.comparison;
 
 /** Servers whose costs vary by 2 % between rounds, and which cost these multiples of the first. */
 function drawCosts(ratios: readonly number[], rounds: number, random: Random): Costs {
@@ -99,7 +101,7 @@ describe('the contest of a rung', () => {
   it('has one result for a pair, whichever is the baseline', () => {
     const [one, other] = [between(FIVE, 'fastapi', 'gin'), between(FIVE, 'gin', 'fastapi')];
     expect(other.verdict).toBe('faster');
-    expect(other.estimate).toBe(-one.estimate!);
+    expect(other.estimate).toBeCloseTo(-one.estimate!, 12);
     expect(other.ratio!.interval!.high).toBeCloseTo(1 / one.ratio!.interval!.low, 12);
   });
 
@@ -126,15 +128,11 @@ describe('the contest of a rung', () => {
 
   it('ranks targets behind one whose figures are only a bound, if even that is better', () => {
     const costs: Costs = { bound: [8, 8.1, 8], a: [10, 10.1, 10.2], b: [12, 12.2, 12.1] };
-    const contested = contestAll(
-      Object.keys(costs),
-      [{ connections: RUNG }],
-      ({ candidate, baseline }) =>
-        differencesOf(costs, candidate, baseline).map(
-          // The bound may be better still: then others differ from it by more.
-          (one) => one && { ...one, high: baseline === 'bound' ? Infinity : one.high },
-        ),
-      { ...RULES, schedule: fixedSchedule(3) },
+    const contested = contest(costs, (all, candidate, baseline) =>
+      differencesOf(all, candidate, baseline).map(
+        // The bound may be better still: then others differ from it by more.
+        (one) => one && { ...one, high: baseline === 'bound' ? Infinity : one.high },
+      ),
     );
     const ranks = rankTargets(Object.keys(costs), contested, RULES.threshold);
     expect(Object.fromEntries(ranks)).toEqual({ a: 2, b: 3 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { judgeBudget } from '../src/budgets.ts';
-import { compareWithin, contestRun, countShares, rankPlace } from '../src/compare.ts';
+import { cellOf } from '../src/cells.ts';
+import { compareWithin, contestRun, countShares } from '../src/compare.ts';
 import { trackRun } from '../src/due.ts';
 import { summarise } from '../src/summary.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
@@ -90,9 +91,9 @@ describe('requests that are measured one at a time', () => {
         ['GET /c', 'same'],
       ]);
       expect(countShares(plan)).toBe(3);
-      const contested = contestRun({ plan, trials }, question);
-      const ranks = ROUTES.map((route) => rankPlace(plan, contested, { connections: 10, route }, 0.02));
-      expect(ranks.map((own) => own.get('feature'))).toEqual([1, 2, 1]);
+      const { ranks } = contestRun({ plan, trials }, question);
+      const own = ROUTES.map((route) => ranks.get(cellOf({ target: 'feature', connections: 10, route })));
+      expect(own).toEqual([1, 2, 1]);
     },
   );
 

@@ -2,7 +2,7 @@
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { commandLine } from 'bench-machine/home';
-import type { ComparedRow } from 'bench-analysis/compare';
+import type { ComparedRow, ComparedTable } from 'bench-analysis/compare';
 import type { Timed } from 'bench-analysis/comparison';
 import { isUsualLoad } from 'bench-model/engines';
 import { METRICS, type MetricId } from 'bench-model/metrics';
@@ -23,7 +23,7 @@ import {
   nameTarget,
 } from './format.ts';
 import { decidingMetric, findStanding, isKnown, isUsable, type Placed, type Standing } from './leaders.ts';
-import type { Model, ModelComparisons, ModelFigure, ModelRow, Outcome } from './model/definition.ts';
+import type { Model, ModelFigure, ModelRow, Outcome } from './model/definition.ts';
 import { listFound } from './notes.ts';
 import { describeScalings } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
@@ -79,7 +79,7 @@ export function describeOutcome(model: Omit<Model, 'outcome'>): Outcome | undefi
  */
 function describeCapacities(
   { plan: { load }, rows }: Pick<Model, 'plan' | 'rows'>,
-  compared: ModelComparisons | undefined,
+  compared: ComparedTable | undefined,
 ): string | undefined {
   if (load.mode !== 'promise') return undefined;
   const found = rows.flatMap(({ target, figures: { capacity }, ...row }) =>
@@ -132,7 +132,7 @@ function describeCapacity({
 function comparedBy(
   { comparisons, plan }: Pick<Model, 'comparisons' | 'plan'>,
   metric: MetricId,
-): ModelComparisons | undefined {
+): ComparedTable | undefined {
   const table = comparisons.find(({ by }) => by === metric);
   const verdicts = (table?.rows ?? []).map(({ comparison }) => comparison.verdict);
   const isDecided = verdicts.some((verdict) => verdict !== 'undecided');
@@ -141,14 +141,14 @@ function comparedBy(
 }
 
 /** Returns true if no comparison has an interval, a verdict, or a control that was missed. */
-function isUnknown({ rows }: ModelComparisons): boolean {
+function isUnknown({ rows }: ComparedTable): boolean {
   return rows.every(
     ({ comparison: one }) => !one.interval && one.verdict === 'undecided' && one.why !== 'blind',
   );
 }
 
 function describeCompared(
-  { by, baseline, threshold, rows }: ModelComparisons,
+  { by, baseline, threshold, rows }: ComparedTable,
   all: readonly ModelRow[],
 ): string {
   const name = METRICS[by].name;
@@ -358,7 +358,7 @@ function chooseNext(model: Model, isExplained: boolean): Next {
 }
 
 /** Returns true if versions of one program that Bench launches use more or less CPU. */
-function hasCause({ targets, attached }: Plan, { by, rows }: ModelComparisons): boolean {
+function hasCause({ targets, attached }: Plan, { by, rows }: ComparedTable): boolean {
   const isOne = new Set(targets.map(({ stack }) => stack)).size === 1;
   const differs = rows.some(({ comparison: { verdict, whole: { cost = verdict } = {} } }) =>
     ['slower', 'faster'].includes(cost),

@@ -1,10 +1,5 @@
-import {
-  ONE_WORKER,
-  UNDISTURBED,
-  UPGRADE,
-  type ComparedRow,
-  type ComparedTable,
-} from 'bench-analysis/compare';
+import { ONE_WORKER, UNDISTURBED, UPGRADE } from 'bench-analysis/baselines';
+import type { ComparedRow, ComparedTable } from 'bench-analysis/compare';
 import type { Comparison, Undecided } from 'bench-analysis/comparison';
 import { viewTable, type View } from './content.ts';
 import { countOf, formatChange, formatChangeWithin, formatShare } from './format.ts';
@@ -65,7 +60,7 @@ function describeConfidence({ rows }: ComparedTable): string {
 }
 
 /** `against fastapi`; `against itself on 3.11` if every target is compared with its own baseline. */
-export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'baseline' | 'rows'>): string {
+export function describeBaseline({ baseline, rows }: Pick<ComparedTable, 'baseline' | 'rows'>): string {
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
   if (baseline === ONE_WORKER) return 'against itself with one worker';
   if (baseline === UPGRADE) return 'against the one before';

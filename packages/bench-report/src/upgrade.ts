@@ -1,17 +1,18 @@
 /** The response of an upgrade in sentences: what each newer runtime or package costs, and what its JIT or its missing GIL. */
-import { plainOf, type ComparedRow } from 'bench-analysis/compare';
+import { plainOf } from 'bench-analysis/baselines';
+import type { ComparedRow, ComparedTable } from 'bench-analysis/compare';
 import { METRICS } from 'bench-model/metrics';
 import { nameOfRuntime } from 'bench-model/planned';
 import type { Target } from 'bench-model/target';
 import { describeVerdict } from './compare.ts';
 import { describeConnections, formatPercent, formatShare } from './format.ts';
-import type { Model, ModelComparisons } from './model/definition.ts';
+import type { Model } from './model/definition.ts';
 
 /**
  * Describes the comparisons of an upgrade: `3.15.2: 2.2 % less CPU per request than 3.13.5 (0.6 to 3.5 %); its JIT: the same within
  * 2 %; 3.15.2t: 69 % more than with the GIL on one core (66 to 72 %)`.
  */
-export function describeUpgrade({ plan }: Pick<Model, 'plan'>, table: ModelComparisons): string {
+export function describeUpgrade({ plan }: Pick<Model, 'plan'>, table: ComparedTable): string {
   const { targets } = plan;
   const stacks = new Set(targets.map(({ stack, variant }) => `${stack}/${variant}`));
   const places = new Set(table.rows.map(({ connections }) => connections));
@@ -52,7 +53,7 @@ function nameBaseline(ours: Target, theirs: Target): string {
 }
 
 /** `2.2 % less CPU per request than 3.13.5 (0.6 to 3.5 %)`. */
-function describe(row: ComparedRow, { by, threshold }: ModelComparisons, than: string): string {
+function describe(row: ComparedRow, { by, threshold }: ComparedTable, than: string): string {
   const { verdict, ratio, whole } = row.comparison;
   const isTime = whole?.times.some(({ comparison }) => comparison.verdict !== 'same') === true;
   if (isTime) return describeVerdict(row);

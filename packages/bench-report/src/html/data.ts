@@ -2,7 +2,8 @@
 import type { MetricId } from 'bench-model/metrics';
 import type { WhyFile } from 'bench-model/why';
 import { nameOfRuntime } from 'bench-model/planned';
-import type { Model, ModelComparisons, ModelRow, ModelServer, Point } from '../model/definition.ts';
+import type { Model, ModelRow, ModelServer, Point } from '../model/definition.ts';
+import type { ComparedTable } from 'bench-analysis/compare';
 import { describeBaseline, describeVerdict } from '../compare.ts';
 import type { ScalingView, View } from '../content.ts';
 import { toScalingView } from '../scaling.ts';
@@ -24,9 +25,9 @@ export interface PageRow extends ModelRow {
 }
 
 /** The comparisons of one metric, with their verdicts in words. */
-export interface PageComparisons extends Pick<ModelComparisons, 'by' | 'threshold'> {
+export interface PageComparisons extends Pick<ComparedTable, 'by' | 'threshold'> {
   against: string;
-  rows: (ModelComparisons['rows'][number] & { words: string })[];
+  rows: (ComparedTable['rows'][number] & { words: string })[];
 }
 
 /** A measured target, and its interpreter or runtime in words. */

@@ -1,6 +1,6 @@
 /** The model of a report: every value that a view shows or `report --json` prints. What was not measured is absent: never 0, never -1. */
 import type { CurvePoint } from 'bench-analysis/curve';
-import type { ComparedRow } from 'bench-analysis/compare';
+import type { ComparedTable } from 'bench-analysis/compare';
 import type { Distribution } from 'bench-analysis/distribution';
 import type { Ending } from 'bench-analysis/due';
 import type { Idle } from 'bench-analysis/idle';
@@ -124,16 +124,6 @@ export interface ModelServer {
   processes: ServerProcess[];
 }
 
-/** All comparisons of one metric. Those at one rung share an error of 5 %, in a sequential test those at all rungs. */
-export interface ModelComparisons {
-  by: MetricId;
-  /** The smallest difference that matters, as a share. */
-  threshold: number;
-  /** A target; `@` and a runtime; a copy of the project; an engine; or `undisturbed`. */
-  baseline: string;
-  rows: ComparedRow[];
-}
-
 /** One kind of reason to distrust figures, with the rows that have it. */
 export interface Problem {
   /** With the text of the first trial that has it. */
@@ -203,7 +193,7 @@ export interface Model {
   /** Sorted by rung, by request if several targets are measured with it, then by CPU per request; rows without one are last. */
   rows: ModelRow[];
   /** One table for each metric; none for a quick run, or for fewer than two targets. */
-  comparisons: ModelComparisons[];
+  comparisons: ComparedTable[];
   /** The scaling of each target at each rung (`--scale`). CPU per request and memory are in `rows`. */
   scalings?: Scaling[];
   /** Each kind of reason once: those that fail trials, the findings, then the disturbances, the most frequent first. */

@@ -1,8 +1,8 @@
 /** The step between analysis and text: every value that a report shows, with its type, and the notes on them. */
 import { measuredOf, seenOf } from 'bench-model/trial';
 import { cellOf, groupByCell } from 'bench-analysis/cells';
-import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
-import { compareWithin, contestRun, rankPlace, type ComparedRun } from 'bench-analysis/compare';
+import { placeOf } from 'bench-model/planned';
+import { contestRun, type ComparedRun, type Contest } from 'bench-analysis/compare';
 import { endingOf, trackRun } from 'bench-analysis/due';
 import { summariseCurve } from 'bench-analysis/curve';
 import { describeOutcome } from '../closing.ts';
@@ -29,7 +29,6 @@ import type { StoredRun } from 'bench-analysis/results/store';
 import type {
   LoadHost,
   Model,
-  ModelComparisons,
   ModelFigure,
   ModelRow,
   ModelServer,
@@ -112,7 +111,7 @@ function rankRows(
     const measured = trials.flatMap((trial) => measuredOf(trial) ?? []);
     const loads = measured.map(({ load }) => load);
     const ranks = new Map(
-      contests.map(({ by, ranksAt }) => [by, ranksAt.get(keyOfPlace(row))?.get(row.target)]),
+      contests.map(({ table: { by }, ranks: all }) => [by, all.get(cellOf(row))]),
     );
     return {
       ...row,
@@ -333,14 +332,6 @@ function rangeOf(values: number[]): Range | undefined {
   return values.length === 0 ? undefined : { least: Math.min(...values), most: Math.max(...values) };
 }
 
-/** The comparison of all targets by one metric, and what comes from it. */
-interface Contest {
-  by: MetricId;
-  /** The ranks of targets, by the keys of places. */
-  ranksAt: Map<string, Map<string, number>>;
-  table: ModelComparisons;
-}
-
 /** Compares the targets of a run by every metric that one of them has. */
 function contestAll(run: ComparedRun, rows: Row[]): Contest[] {
   const { plan } = run;
@@ -348,17 +339,7 @@ function contestAll(run: ComparedRun, rows: Row[]): Contest[] {
   if (plan.quick || measured.length < 2) return [];
   return METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((by) => {
     const { threshold = thresholdFor(by) } = plan.sequentialTest ?? {};
-    const contested = contestRun(run, { by, threshold });
-    const { baseline = '', rows: compared } = compareWithin(run, { by, threshold }, contested);
-    return {
-      by,
-      ranksAt: new Map(
-        placesOf(plan).map(
-          (place) => [keyOfPlace(place), rankPlace(plan, contested, place, threshold)] as const,
-        ),
-      ),
-      table: { by, threshold, baseline, rows: compared },
-    };
+    return contestRun(run, { by, threshold });
   });
 }
 

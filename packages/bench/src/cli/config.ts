@@ -2,7 +2,7 @@
 import type { BenchRequest } from '../plan/request.ts';
 import { dirname, resolve } from 'node:path';
 import type { Budget } from 'bench-analysis/budgets';
-import { requireBaseline } from 'bench-analysis/compare';
+import { chooseBaselines } from 'bench-analysis/baselines';
 import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, type JsonFile } from 'bench-targets/catalogue/json-file';
 import { BenchError, UsageError } from 'bench-model/errors';
@@ -212,7 +212,7 @@ export function refuseUnmeasured(
   refuseUnsupported(budgeted, plan);
   if (limit.kind !== 'worse') return;
   try {
-    requireBaseline(plan, limit.against);
+    chooseBaselines(plan.targets, limit.against);
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
     throw new UsageError(`${place}: ${error.message}`, error.hint);

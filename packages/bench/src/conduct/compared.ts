@@ -4,17 +4,16 @@ import type { MetricId } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
 import { viewComparison } from 'bench-report/compare';
 import type { View } from 'bench-report/content';
-import type { ModelComparisons } from 'bench-report/model/definition';
 import type { Model } from 'bench-report/model/model';
 import { renderTerminal } from 'bench-report/terminal';
 import { layoutFor } from '../terminal/shell.ts';
-import { questionOf } from 'bench-analysis/compare';
+import { type ComparedTable, questionOf } from 'bench-analysis/compare';
 
 /**
  * Selects the comparisons of a run that is meant to compare, or that a job depends on. Otherwise none: the ranks of a table of
  * few rounds say the same.
  */
-export function compareTargets({ plan, comparisons }: Model, isAsked = false): ModelComparisons[] {
+export function compareTargets({ plan, comparisons }: Model, isAsked = false): ComparedTable[] {
   // The cost of a background request is the purpose of the run, however many rounds it has.
   const isDisturbed = plan.background !== undefined;
   const isSequential = plan.sequentialTest !== undefined;
@@ -24,7 +23,7 @@ export function compareTargets({ plan, comparisons }: Model, isAsked = false): M
 }
 
 /** Returns the text of comparisons of a run, below its report. */
-export function showComparisons({ run }: Pick<Plan, 'run'>, tables: readonly ModelComparisons[]): string {
+export function showComparisons({ run }: Pick<Plan, 'run'>, tables: readonly ComparedTable[]): string {
   return tables.map((table) => showView(viewComparison(table, `run ${run}`, [], false))).join('');
 }
 

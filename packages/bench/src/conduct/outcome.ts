@@ -1,6 +1,6 @@
 /** The outcome of `pnpm bench`: a run, its report and its exit code. */
 import { BenchError } from 'bench-model/errors';
-import { findVerdicts, questionOf } from 'bench-analysis/compare';
+import { type ComparedTable, findVerdicts, questionOf } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
 import { unlikeRuns } from 'bench-analysis/unlike';
 import { commandLine } from 'bench-machine/home';
@@ -9,7 +9,6 @@ import { viewRuns } from 'bench-report/runs';
 import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
-import type { ModelComparisons } from 'bench-report/model/definition';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
@@ -73,7 +72,7 @@ async function keepPage(model: Model, folder: string): Promise<void> {
 /** Profiles the servers of every difference that was found, and prints where it is spent. */
 async function explainDifferences(
   run: StoredRun,
-  tables: readonly ModelComparisons[],
+  tables: readonly ComparedTable[],
   isJson: boolean,
 ): Promise<void> {
   const different = tables.flatMap(({ rows }) =>
@@ -94,7 +93,7 @@ async function explainDifferences(
 
 /** The comparisons of the targets of a run, and the text of all comparisons. */
 interface Compared {
-  tables: ModelComparisons[];
+  tables: ComparedTable[];
   text: string;
 }
 

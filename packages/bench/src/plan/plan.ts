@@ -2,7 +2,7 @@ import { OVERHEAD_SECONDS, placeOf, TURN_SECONDS, takesTurns, type Place } from 
 import { resolve } from 'node:path';
 import { readApp } from 'bench-targets/catalogue/apps/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
-import { baselinesOf } from 'bench-analysis/compare';
+import { baselinesOf } from 'bench-analysis/baselines';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { ENGINES, startsOnly, type EngineName } from 'bench-model/engines';
 import { chooseLooks, mostRounds, scheduleNamed } from 'bench-targets/catalogue/looks';
