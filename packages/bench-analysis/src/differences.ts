@@ -3,16 +3,11 @@ import type { Interval } from 'bench-model/interval';
 import { locateMeanRatio } from 'bench-statistics/mean-ratio';
 import { medianInterval } from 'bench-statistics/median-interval';
 import { mean, median, robustDeviation } from 'bench-statistics/numbers';
-import { studentInterval, type StudentInterval } from 'bench-statistics/student';
+import { studentMargin } from 'bench-statistics/student';
 import type { Difference, Differences } from 'bench-statistics/two-way';
 import { type BoundedFigure, exact } from './metrics.ts';
-import {
-  estimateCentre,
-  intervalBetween,
-  type Located,
-  trimFor,
-  walshAverages,
-} from 'bench-statistics/signed-rank';
+import { estimateCentre, type Located, trimFor, trimmedInterval } from 'bench-statistics/signed-rank';
+import { present } from 'bench-model/options';
 import { type Better, logRatio } from './verdict.ts';
 
 /** Makes differences that are known exactly, or not at all. */
@@ -54,32 +49,34 @@ export function isBounded({ low, high }: Interval): boolean {
 }
 
 /**
- * Locates the centre of differences, with an interval that misses it with this probability at most, whatever the true
- * differences are within their bounds: it begins with the interval of the lower bounds and ends with that of the upper
- * ones. Walsh averages only grow with their differences, so it contains the interval of the true ones. An end is infinite if
- * too many differences have no bound there. Throws RangeError if no difference has a value.
+ * Returns an interval that holds whatever the true differences are within their bounds: it begins with that of the lower bounds, and
+ * ends with that of the upper ones. An end is infinite if too many differences have no bound there.
+ */
+function intervalWithin(
+  differences: Differences,
+  locate: (values: readonly number[]) => Interval | undefined,
+): Interval | undefined {
+  const lower = locate(differences.map((difference) => difference?.low ?? -Infinity));
+  const upper = locate(differences.map((difference) => difference?.high ?? Infinity));
+  return lower && upper && { low: lower.low, high: upper.high };
+}
+
+/**
+ * Locates the centre of differences, with an interval that misses it with this probability at most: Walsh averages only grow with
+ * their differences. Throws RangeError if no difference has a value.
  */
 export function locateWithin(differences: Differences, error: number): Located {
-  const centre = estimateCentre(valuesOf(differences));
   const trim = trimFor(differences.length, error);
-  if (trim === undefined) return { centre };
-  const lows = differences.map((difference) => difference?.low ?? -Infinity);
-  const highs = differences.map((difference) => difference?.high ?? Infinity);
-  return { centre, interval: intervalBetween(walshAverages(lows), walshAverages(highs), trim) };
+  const interval = intervalWithin(differences, (values) =>
+    trim === undefined ? undefined : trimmedInterval(values, trim),
+  );
+  return { centre: estimateCentre(valuesOf(differences)), ...present({ interval }) };
 }
 
 /** Locates the median of differences in the same way, whatever their distribution: many a tail latency is skewed. */
 export function locateMedian(differences: Differences, error: number): Located {
-  const [low, high] = (['low', 'high'] as const).map((end) => {
-    const open = end === 'low' ? -Infinity : Infinity;
-    const interval = medianInterval(
-      differences.map((difference) => difference?.[end] ?? open),
-      error,
-    );
-    return interval?.[end];
-  });
-  const centre = median(valuesOf(differences));
-  return low === undefined || high === undefined ? { centre } : { centre, interval: { low, high } };
+  const interval = intervalWithin(differences, (values) => medianInterval(values, error));
+  return { centre: median(valuesOf(differences)), ...present({ interval }) };
 }
 
 /** The largest share of the rounds that may have no figure for a mean. */
@@ -159,14 +156,11 @@ export function locateEarly(
   error: number,
   leastDeviation: number,
 ): Located | undefined {
-  const known = differences.filter((difference) => difference !== undefined);
-  if (known.length < differences.length || known.length < 2) return undefined;
-  const [{ mean: centre }, low, high] = (['value', 'low', 'high'] as const).map((end) =>
-    studentInterval(
-      known.map((difference) => difference[end]),
-      error,
-      leastDeviation,
-    ),
-  ) as [StudentInterval, StudentInterval, StudentInterval];
-  return { centre, interval: { low: low.mean - low.margin, high: high.mean + high.margin } };
+  const values = valuesOf(differences);
+  if (values.length < differences.length || values.length < 2) return undefined;
+  const interval = intervalWithin(differences, (ends) => {
+    const [centre, margin] = [mean(ends), studentMargin(ends, error, leastDeviation)];
+    return { low: centre - margin, high: centre + margin };
+  });
+  return { centre: mean(values), ...present({ interval }) };
 }

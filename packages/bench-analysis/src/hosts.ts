@@ -1,8 +1,8 @@
 /** Finds slow hosts before a run is spread over them: all measure fresh servers of the same target (A/A). Pure. */
-import { median, medianOfSorted } from 'bench-statistics/numbers';
+import { median } from 'bench-statistics/numbers';
 import type { JudgedHost } from 'bench-model/run';
 import { ERROR_BUDGET } from './looks.ts';
-import { intervalOfShifts, pairwiseShifts } from 'bench-statistics/mann-whitney';
+import { locateShift } from 'bench-statistics/mann-whitney';
 import { judge, thetaOf } from './verdict.ts';
 
 /** The CPU per request of the servers of one host, in µs. */
@@ -40,9 +40,8 @@ function compareHosts(
   reference: readonly number[],
   threshold: number,
 ): Pick<JudgedHost, 'verdict' | 'ratio'> {
-  const shifts = pairwiseShifts(cpuUs.map(Math.log), reference.map(Math.log));
-  const estimate = medianOfSorted(shifts);
-  const interval = intervalOfShifts(shifts, cpuUs.length, reference.length, ERROR_BUDGET);
+  const logs = [cpuUs.map(Math.log), reference.map(Math.log)] as const;
+  const { centre: estimate, interval } = locateShift(...logs, ERROR_BUDGET);
   const ratio = { estimate: Math.exp(estimate) };
   if (interval === undefined) return { verdict: 'alike', ratio };
   const { verdict, byMoreThanThreshold } = judge(estimate, interval, thetaOf(threshold));

@@ -6,7 +6,7 @@ import { differenceOf, exactly } from '../src/differences.ts';
 import { exact } from '../src/metrics.ts';
 import { canDecide, type PairedRules } from '../src/paired.ts';
 import * as paired from '../../bench-lab/testing/replay.ts';
-import { intervalBetween, trimFor, walshAverages } from 'bench-statistics/signed-rank';
+import { trimFor, trimmedInterval } from 'bench-statistics/signed-rank';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { describeVerdict } from 'bench-report/compare';
 
@@ -15,11 +15,6 @@ const LATE_FIRST: Schedule = [{ rounds: 6 }, { rounds: 12, k: 8 }, { rounds: 18,
 const RULES = { schedule: scheduleNamed('12/18/24'), better: 'lower', threshold: 0.02 } as const;
 const width = ({ interval }: Comparison): number => (interval ? interval.high - interval.low : Infinity);
 const fixed = (rounds: number) => ({ ...RULES, schedule: fixedSchedule(rounds) });
-
-const intervalOf = (differences: number[], k: number) => {
-  const averages = walshAverages(differences);
-  return intervalBetween(averages, averages, k);
-};
 
 type Values = readonly (number | undefined)[];
 
@@ -132,7 +127,7 @@ describe('compareRounds', () => {
     ] as const) {
       const comparison = compareRounds(slow.slice(0, rounds), RULES);
       expect(comparison.rounds).toBe(rounds);
-      expect(comparison.interval).toEqual(intervalOf(slow.slice(0, rounds), k));
+      expect(comparison.interval).toEqual(trimmedInterval(slow.slice(0, rounds), k));
       expect(comparison.verdict).toBe('slower');
     }
   });
@@ -261,7 +256,7 @@ describe('compareTable', () => {
     expect(table.map(({ verdict }) => verdict)).toEqual(['slower', 'slower', 'same']);
     for (const [row, comparison] of table.entries()) {
       expect(width(comparison)).toBeGreaterThan(width(alone[row]!));
-      expect(comparison.interval).toEqual(intervalOf(rows[row]!, trimFor(20, 0.05 / 3)!));
+      expect(comparison.interval).toEqual(trimmedInterval(rows[row]!, trimFor(20, 0.05 / 3)!));
     }
   });
 

@@ -11,7 +11,7 @@ import type { Resources } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
 import { median, sum } from './numbers.ts';
-import { studentInterval } from './student.ts';
+import { studentMargin } from './student.ts';
 import type { Interval } from 'bench-model/interval';
 
 /** The floors of the second half. With fewer, the collector has had too few periods in it. */
@@ -109,7 +109,7 @@ export function growthOf(levels: readonly Level[]): Growth | undefined {
   const perStep = Math.max(1, last.answers - (later[0]?.answers ?? 0)) / parts;
   // A reading can be early or late for the floor of a period.
   const missed = period === undefined ? 0 : median(risesOf(later));
-  const margin = (studentInterval(steps).margin + Math.max(STEP_BYTES, missed) / parts) / perStep;
+  const margin = (studentMargin(steps) + Math.max(STEP_BYTES, missed) / parts) / perStep;
   const interval = { low: estimate - margin, high: estimate + margin };
   return {
     estimate,

@@ -1,6 +1,6 @@
-/** Two unpaired samples: the interval of the shift between them (Hodges & Lehmann 1963). */
-import { sum } from './numbers.ts';
-import type { Interval } from 'bench-model/interval';
+/** Two unpaired samples: the shift between them (Hodges & Lehmann 1963). */
+import { medianOfSorted, sum } from './numbers.ts';
+import type { Located } from './signed-rank.ts';
 
 /**
  * The exact null distribution of U: the probability of each u = 0 … nm, for samples of `n` and `m` values without ties
@@ -19,26 +19,18 @@ export function mannWhitneyChances(n: number, m: number): Float64Array {
   return choices.map((count) => count / all);
 }
 
-/** All differences first − second, sorted, in the unit of the values. */
-export function pairwiseShifts(first: readonly number[], second: readonly number[]): Float64Array {
-  return Float64Array.from(first.flatMap((a) => second.map((b) => a - b))).toSorted();
-}
-
 /**
- * The interval D(k+1) … D(nm−k) of the sorted shifts between samples of `n` and `m` values that misses the true shift with
- * probability at most `alpha`: the largest k with P(U ≤ k) ≤ alpha ÷ 2. The distribution of U without ties is conservative
- * with ties. Undefined if the samples are too small.
+ * Locates the shift between two samples, first − second: the median of all differences, and of these in order the interval from D(k+1)
+ * to D(nm−k) that misses the true shift with probability at most `error`, with the largest k for which P(U ≤ k) ≤ error ÷ 2. The
+ * distribution of U without ties is conservative with ties.
  */
-export function intervalOfShifts(
-  shifts: Float64Array,
-  n: number,
-  m: number,
-  alpha: number,
-): Interval | undefined {
-  const chances = mannWhitneyChances(n, m);
+export function locateShift(first: readonly number[], second: readonly number[], error: number): Located {
+  const shifts = Float64Array.from(first.flatMap((a) => second.map((b) => a - b))).toSorted();
+  const chances = mannWhitneyChances(first.length, second.length);
   // The slack keeps rounding from excluding a level that equals a tail exactly.
-  const allowed = (alpha / 2) * (1 + 1e-9);
+  const allowed = (error / 2) * (1 + 1e-9);
   let k = -1;
   for (let tail = chances[0]!; tail <= allowed; tail += chances[k + 1]!) k++;
-  return k < 0 ? undefined : { low: shifts[k]!, high: shifts.at(-1 - k)! };
+  const centre = medianOfSorted(shifts);
+  return k < 0 ? { centre } : { centre, interval: { low: shifts[k]!, high: shifts.at(-1 - k)! } };
 }

@@ -1,4 +1,5 @@
 /** The standard normal distribution, for samples too large for exact ranks. */
+import { bisect } from './numbers.ts';
 
 /** P(Z > z), with a relative error below 2 · 10⁻⁷ (erfc by Chebyshev fit: Press et al., Numerical Recipes, 6.2). */
 export function upperTail(z: number): number {
@@ -21,13 +22,7 @@ export function upperPoint(tail: number): number {
   const known = points.get(tail);
   if (known !== undefined) return known;
   if (!(tail > 0 && tail < 1)) throw new RangeError(`a tail must lie between 0 and 1, not ${tail}`);
-  let [low, high] = [-40, 40];
-  for (let step = 0; step < 60; step++) {
-    const middle = (low + high) / 2;
-    if (upperTail(middle) > tail) low = middle;
-    else high = middle;
-  }
-  const point = (low + high) / 2;
+  const point = bisect(-40, 40, (z) => upperTail(z) > tail);
   points.set(tail, point);
   return point;
 }

@@ -51,6 +51,23 @@ export function robustDeviation(values: readonly number[]): number {
   return 1.4826 * median(values.map((value) => Math.abs(value - centre)));
 }
 
+/** The sum of the squared deviations of values from their mean. */
+export function squaresOf(values: readonly number[]): number {
+  const centre = mean(values);
+  return sum(values.map((value) => (value - centre) ** 2));
+}
+
+/** Finds where between two ends `isBelow` ceases to hold, by halving the span 60 times. */
+export function bisect(low: number, high: number, isBelow: (value: number) => boolean): number {
+  let [from, to] = [low, high];
+  for (let step = 0; step < 60; step++) {
+    const middle = (from + to) / 2;
+    if (isBelow(middle)) from = middle;
+    else to = middle;
+  }
+  return (from + to) / 2;
+}
+
 /** The value, or the bound that it lies beyond. */
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));

@@ -70,14 +70,12 @@ export function estimateCentre(differences: readonly number[]): number {
   return medianOfSorted(walshAverages(differences));
 }
 
-/**
- * The interval from W(k+1) of the averages of the lower bounds of differences to W(m−k) of those of the upper bounds; its ends can
- * be infinite. Throws RangeError if no averages remain.
- */
-export function intervalBetween(lows: Float64Array, highs: Float64Array, k: number): Interval {
-  const { length } = lows;
-  if (k >= length - k) throw new RangeError(`${length} averages cannot lose ${k} at each end`);
-  return { low: lows[k]!, high: highs[length - 1 - k]! };
+/** The interval from W(k+1) to W(m−k) of the Walsh averages; its ends can be infinite. Throws RangeError if no averages remain. */
+export function trimmedInterval(differences: readonly number[], k: number): Interval {
+  const averages = walshAverages(differences);
+  if (k >= averages.length - k)
+    throw new RangeError(`${averages.length} averages cannot lose ${k} at each end`);
+  return { low: averages[k]!, high: averages.at(-1 - k)! };
 }
 
 /** The centre of differences that are symmetric about it, with its interval. */

@@ -3,6 +3,7 @@
  * to a limit (Lan & DeMets 1983). Signed-rank sums are taken for normal: their score is a Brownian motion in the rounds.
  */
 import { upperPoint, upperTail } from './normal.ts';
+import { bisect } from './numbers.ts';
 
 /** A look at `rounds` rounds whose interval alone misses with probability `level`, both sides together. */
 export interface Spent {
@@ -34,13 +35,7 @@ export function levelWithin(limit: number, before: readonly Spent[], rounds: num
   const free = limit - spent;
   if (free <= 0) return 0;
   if (last === undefined) return free;
-  let [low, high] = [0, 1];
-  for (let step = 0; step < 50; step++) {
-    const level = (low + high) / 2;
-    if (crossAt(last, rounds, boundOf({ rounds, level })) > free) high = level;
-    else low = level;
-  }
-  return low;
+  return bisect(0, 1, (level) => crossAt(last, rounds, boundOf({ rounds, level })) <= free);
 }
 
 function walk(looks: readonly Spent[]): { spent: number; last: Undecided | undefined } {

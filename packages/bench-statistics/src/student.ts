@@ -1,5 +1,5 @@
 /** Student's t distribution, and the interval of a mean. */
-import { mean, sum } from './numbers.ts';
+import { bisect, squaresOf } from './numbers.ts';
 
 /**
  * The t that is exceeded in absolute value with probability `error`, by bisection. Throws RangeError unless `freedom` is
@@ -10,13 +10,8 @@ export function studentPoint(freedom: number, error = 0.05): number {
     throw new RangeError(`degrees of freedom must be an integer of at least 1, not ${freedom}`);
   if (!(error > 0 && error < 1)) throw new RangeError(`an error must lie between 0 and 1, not ${error}`);
   // In angles, where t = √freedom tan(angle), because t has no upper limit.
-  let [low, high] = [0, Math.PI / 2];
-  for (let step = 0; step < 50; step++) {
-    const middle = (low + high) / 2;
-    if (chanceWithin(middle, freedom) < 1 - error) low = middle;
-    else high = middle;
-  }
-  return Math.sqrt(freedom) * Math.tan((low + high) / 2);
+  const angle = bisect(0, Math.PI / 2, (one) => chanceWithin(one, freedom) < 1 - error);
+  return Math.sqrt(freedom) * Math.tan(angle);
 }
 
 /** P(|t| ≤ √freedom tan(angle)) by its finite series (Abramowitz & Stegun 26.7.3 and 26.7.4). */
@@ -32,21 +27,12 @@ function chanceWithin(angle: number, freedom: number): number {
   return isOdd ? (2 / Math.PI) * (angle + Math.sin(angle) * total) : Math.sin(angle) * total;
 }
 
-/** A mean, and how far its interval reaches on either side. */
-export interface StudentInterval {
-  mean: number;
-  margin: number;
-}
-
-/** Returns the interval of this two-sided error for the mean of at least two values. A deviation below `leastDeviation` counts as that. */
-export function studentInterval(
-  values: readonly number[],
-  error = 0.05,
-  leastDeviation = 0,
-): StudentInterval {
-  const centre = mean(values);
+/**
+ * Returns how far the interval of this two-sided error reaches on either side of the mean of at least two values. A deviation below
+ * `leastDeviation` counts as that.
+ */
+export function studentMargin(values: readonly number[], error = 0.05, leastDeviation = 0): number {
   const freedom = values.length - 1;
-  const variance = sum(values.map((value) => (value - centre) ** 2)) / freedom;
-  const deviation = Math.max(Math.sqrt(variance), leastDeviation);
-  return { mean: centre, margin: (studentPoint(freedom, error) * deviation) / Math.sqrt(values.length) };
+  const deviation = Math.max(Math.sqrt(squaresOf(values) / freedom), leastDeviation);
+  return (studentPoint(freedom, error) * deviation) / Math.sqrt(values.length);
 }

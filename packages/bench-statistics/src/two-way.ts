@@ -2,7 +2,7 @@
  * Intervals for the differences of targets from rounds that are too few for exact ones: the two-way layout of targets and
  * rounds, whose residual variance all pairs share (Scheffé 1959, "The Analysis of Variance", 4.2).
  */
-import { mean, sum } from './numbers.ts';
+import { mean, squaresOf, sum } from './numbers.ts';
 import type { Interval } from 'bench-model/interval';
 import type { Located } from './signed-rank.ts';
 import { studentPoint } from './student.ts';
@@ -87,11 +87,6 @@ function spreadOf(differences: Differences): Spread {
     squares: Math.max(ofValues, ...ofEnds.filter(Number.isFinite)),
     freedom: known.length - 1,
   };
-}
-
-function squaresOf(values: readonly number[]): number {
-  const centre = mean(values);
-  return sum(values.map((value) => (value - centre) ** 2));
 }
 
 /** The degrees of freedom of the residuals: (targets − 1)(rounds − 1), less one for each figure that is missing. */

@@ -6,8 +6,8 @@
  * depends on its runtime.
  */
 import { SHORTEST_WARMUP_SECONDS, type LiveRuntime } from 'bench-model/runtimes';
-import { intervalOfShifts, pairwiseShifts } from 'bench-statistics/mann-whitney';
-import { mean, median, sum } from 'bench-statistics/numbers';
+import { locateShift } from 'bench-statistics/mann-whitney';
+import { mean, sum } from 'bench-statistics/numbers';
 
 /** A slice of the load on one server, with the rest before it. */
 export interface WarmSlice {
@@ -102,10 +102,9 @@ function isLevel(slices: readonly WarmSlice[], runtime: LiveRuntime | undefined)
   const logs = tested.map(costOf).map(Math.log).filter(Number.isFinite);
   const half = Math.floor(logs.length / 2);
   if (half < FEWEST_HALF) return true;
-  const shifts = pairwiseShifts(logs.slice(0, half), logs.slice(-half));
-  const interval = intervalOfShifts(shifts, half, half, CHANGE.error);
+  const { centre, interval } = locateShift(logs.slice(0, half), logs.slice(-half), CHANGE.error);
   const isCertain = interval !== undefined && (interval.low > 0 || interval.high < 0);
-  return !isCertain || Math.abs(median([...shifts])) < CHANGE.least;
+  return !isCertain || Math.abs(centre) < CHANGE.least;
 }
 
 /** Returns the CPU of a server per request in a slice, in µs; NaN if it is unknown. */

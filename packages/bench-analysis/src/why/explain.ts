@@ -2,7 +2,7 @@
 import { present } from 'bench-model/options';
 import type { ComparedPair, Frame, Profile, ProfiledSide, WhyFile } from 'bench-model/why';
 import { upperPoint } from 'bench-statistics/normal';
-import { mean, sum } from 'bench-statistics/numbers';
+import { mean, squaresOf, sum } from 'bench-statistics/numbers';
 import { studentPoint } from 'bench-statistics/student';
 import { findCause, Tree, type Place } from './places.ts';
 
@@ -252,6 +252,5 @@ export function compareMeans(
 }
 
 function varianceOf(values: readonly number[]): number {
-  const centre = mean(values);
-  return sum(values.map((value) => (value - centre) ** 2)) / (values.length - 1);
+  return squaresOf(values) / (values.length - 1);
 }
