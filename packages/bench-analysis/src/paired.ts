@@ -119,32 +119,30 @@ export function concludeSample(
 ): Comparison {
   const theta = thetaOf(rules.threshold);
   const compared = { rounds: differences.length, unbounded: countUnbounded(differences) };
-  const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
+  const undecided = { verdict: 'undecided', byMoreThanThreshold: false } as const;
   const why = areEnough ? 'unbounded' : 'too-few-rounds';
   const values = valuesOf(differences);
-  if (values.length === 0) return { ...undecided, why };
+  if (values.length === 0) return { ...compared, ...undecided, why };
 
   const { centre: estimate, interval: found } = located ?? locateWithin(differences, 0);
-  // An interval that is open at one end would need words of its own everywhere.
-  const interval = found && isBounded(found) ? found : undefined;
+  const judged = found && isBounded(found) ? judge(estimate, found, theta) : undefined;
+  // An early look decides, or says nothing. An interval that is open at one end would need words of its own everywhere.
+  const isSilent = judged?.verdict === 'undecided' && !areEnough;
+  const interval = judged === undefined || isSilent ? undefined : found;
   const range = { low: Math.min(...values), high: Math.max(...values) };
-  const judged = interval && judge(estimate, interval, theta);
-  // An early look decides, or says nothing.
-  if (!interval || judged === undefined || (judged.verdict === 'undecided' && !areEnough)) {
-    const ratio = toRatio({ estimate, range }, rules.better);
+  const figures = { ...compared, estimate, ratio: toRatio({ estimate, interval, range }, rules.better) };
+  if (judged === undefined || interval === undefined) {
     const moreRounds = areEnough ? 0 : fewestRounds(rules.schedule, rows) - compared.rounds;
-    return { ...undecided, why, estimate, ratio, ...(moreRounds > 0 && { moreRounds }) };
+    return { ...figures, ...undecided, why, ...(moreRounds > 0 && { moreRounds }) };
   }
-  const ratio = toRatio({ estimate, interval, range }, rules.better);
+  const told = { ...figures, interval, ...tellMean(mean, differences, rules) };
   const { verdict, byMoreThanThreshold } = judged;
-  const told = tellMean(mean, differences, rules);
   if (verdict === 'undecided') {
     const moreRounds = roundsToDecide({ estimate, ...interval }, compared.rounds, theta);
-    return { ...undecided, why: 'wide', estimate, interval, ratio, ...told, ...present({ moreRounds }) };
+    return { ...told, ...undecided, why: 'wide', ...present({ moreRounds }) };
   }
-  if (mean !== undefined && !agreesWith(verdict, mean, theta))
-    return { ...undecided, why: 'mean', estimate, interval, ratio, ...told };
-  return { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio, ...told };
+  if (mean !== undefined && !agreesWith(verdict, mean, theta)) return { ...told, ...undecided, why: 'mean' };
+  return { ...told, verdict, byMoreThanThreshold };
 }
 
 /**
