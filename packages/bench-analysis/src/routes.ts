@@ -2,7 +2,8 @@
 import { seenOf } from 'bench-model/trial';
 import { METRICS } from 'bench-model/metrics';
 import type { Counts } from 'bench-model/figures';
-import { median, sum } from 'bench-statistics/numbers';
+import { present } from 'bench-model/options';
+import { medianOf, sum } from 'bench-statistics/numbers';
 import { redactUrl } from 'bench-machine/redact';
 import type { Trial } from 'bench-model/record';
 import { figureOf } from './metrics.ts';
@@ -30,12 +31,12 @@ export function summariseRoutes(trials: readonly Trial[]): Route[] {
       const route = routes[index];
       return route === undefined ? [] : [{ trial, route }];
     });
-    const middle = (id: 'p50' | 'p99'): { p50?: number; p99?: number } => {
-      const valid = own.flatMap(({ trial, route }) =>
-        figureOf(trial, METRICS[id])?.valid === true ? (route.latencyUs?.[id] ?? []) : [],
+    const middle = (id: 'p50' | 'p99'): number | undefined =>
+      medianOf(
+        own.map(({ trial, route }) =>
+          figureOf(trial, METRICS[id])?.valid ? route.latencyUs?.[id] : undefined,
+        ),
       );
-      return valid.length === 0 ? {} : { [id]: median(valid) };
-    };
     const { method, path } = first?.trial.requests?.requests[index] ?? {
       method: 'request',
       path: String(index + 1),
@@ -46,8 +47,7 @@ export function summariseRoutes(trials: readonly Trial[]): Route[] {
       counts: Object.fromEntries(
         names.map((name) => [name, sum(own.map(({ route }) => route.counts[name]))]),
       ) as unknown as Counts,
-      ...middle('p50'),
-      ...middle('p99'),
+      ...present({ p50: middle('p50'), p99: middle('p99') }),
     };
   });
 }

@@ -3,6 +3,7 @@
  * machine, so it has no interval and no verdict.
  */
 import { UsageError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isDisturbed, isSamePlace, placesOf, type Place } from 'bench-model/planned';
 import type { StoredRun } from './results/store.ts';
@@ -56,14 +57,8 @@ export function compareRuns(
   const rows = pairs.map(({ candidate, baseline, ...place }): RunsRow => {
     const a = before?.get(cellOf({ target: baseline, ...place }))?.[by];
     const b = after?.get(cellOf({ target: candidate, ...place }))?.[by];
-    return {
-      ...place,
-      candidate,
-      baseline,
-      ...(a !== undefined && { old: a }),
-      ...(b !== undefined && { new: b }),
-      ...(mayDiffer && isExact(a) && isExact(b) && { ratio: b.median / a.median }),
-    };
+    const ratio = mayDiffer && isExact(a) && isExact(b) ? b.median / a.median : undefined;
+    return { ...place, candidate, baseline, ...present({ old: a, new: b, ratio }) };
   });
   return { by, threshold, rows };
 }

@@ -2,7 +2,8 @@
 import { measuredOf } from 'bench-model/trial';
 import type { Scale, Target } from 'bench-model/target';
 import { METRICS } from 'bench-model/metrics';
-import { median } from 'bench-statistics/numbers';
+import { present } from 'bench-model/options';
+import { median, medianOf } from 'bench-statistics/numbers';
 import type { Trial } from 'bench-model/record';
 import { keyOfPlace, placeOf, type Place } from 'bench-model/planned';
 import { cellOf, groupByCell } from './cells.ts';
@@ -86,7 +87,7 @@ function toScaledRow(
     scale,
     isShared,
     ...(speedUp && { speedUp, efficiency: scaleFigure(speedUp, 1 / scale.cores) }),
-    ...(resources.length > 0 && { coresUsed: median(resources.map(({ coresUsed }) => coresUsed)) }),
+    ...present({ coresUsed: medianOf(resources.map(({ coresUsed }) => coresUsed)) }),
     ...(counts.length > 0 && { processes: Math.max(...counts) }),
     rounds: used.map(({ round, ratio }) => ({ round, speedUp: ratio })),
   };

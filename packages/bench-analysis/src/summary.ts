@@ -81,10 +81,6 @@ function toRow(trials: Trial[]): Row {
       id === 'capacity' ? toFigure(trials, METRICS[id], capacities) : toFigure(shown, METRICS[id]);
     return figure === undefined ? [] : [[id, figure] as const];
   });
-  const timing = toTiming(trials);
-  const growth = first.route === undefined ? undefined : toFigure(trials, GROWTH);
-  const right = toRight(trials);
-  const checked = toChecked(trials);
   const reasons = Map.groupBy(
     trials.flatMap((trial) => trial.reasons),
     ({ code }) => code,
@@ -93,14 +89,15 @@ function toRow(trials: Trial[]): Row {
     target: first.target.id,
     class: first.target.class,
     connections: first.connections,
-    ...(first.route !== undefined && { route: first.route }),
+    ...present({ route: first.route }),
     rounds: trials.length,
     statuses,
-    ...(right === undefined ? {} : { right }),
-    ...(checked === undefined ? {} : { checked }),
+    ...present({ right: toRight(trials), checked: toChecked(trials) }),
     figures: Object.fromEntries(figures),
-    ...(growth && { growth }),
-    ...(timing === undefined ? {} : { timing }),
+    ...present({
+      growth: first.route === undefined ? undefined : toFigure(trials, GROWTH),
+      timing: toTiming(trials),
+    }),
     limits: byFrequency(shown.flatMap((trial) => measuredOf(trial)?.limit ?? [])),
     reasons: [...reasons.values()].map((same) => ({ reason: same[0] as Reason, rounds: same.length })),
   };

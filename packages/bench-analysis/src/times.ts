@@ -1,5 +1,6 @@
 /** The reports of time(1) of a run: the resources that each server used in its whole life. */
 import { countAnswers } from 'bench-model/counts';
+import { present } from 'bench-model/options';
 import { medianOf } from 'bench-statistics/numbers';
 import type { TimeReport, Trial } from 'bench-model/record';
 import { TIME_FIELD_NAMES, type TimeField } from 'bench-model/time-fields';
@@ -34,26 +35,23 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
   return [...groups.values()]
     .map((rounds): TargetUsage => {
       const [{ target, connections }] = rounds as [(typeof rounds)[number]];
-      const answers = medianOf(rounds.map((one) => one.answers));
-      const cost = medianOf(rounds.map((one) => costOf(one.time, one.answers)));
       return {
         target,
         connections,
         rounds: rounds.length,
         fields: mediansOf(rounds.map((one) => one.time)),
-        ...(answers !== undefined && { answers }),
-        ...(cost !== undefined && { cpuUsPerAnswer: cost }),
+        ...present({
+          answers: medianOf(rounds.map((one) => one.answers)),
+          cpuUsPerAnswer: medianOf(rounds.map((one) => costOf(one.time, one.answers))),
+        }),
       };
     })
     .toSorted((a, b) => a.connections - b.connections);
 }
 
 function mediansOf(reports: readonly TimeReport[]): TargetUsage['fields'] {
-  const fields = TIME_FIELD_NAMES.flatMap((name) => {
-    const value = medianOf(reports.map((report) => report[name]));
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(fields);
+  const middle = (name: TimeField) => medianOf(reports.map((report) => report[name]));
+  return present(Object.fromEntries(TIME_FIELD_NAMES.map((name) => [name, middle(name)])));
 }
 
 function costOf({ userSeconds, systemSeconds }: TimeReport, answers = 0): number | undefined {

@@ -28,7 +28,7 @@ export function median(values: readonly number[]): number {
   return medianOfSorted(new Float64Array(values).toSorted());
 }
 
-/** The same for a sorted sample. */
+/** The same as `median` for a sorted sample. */
 export function medianOfSorted(sorted: Float64Array): number {
   const low = sorted[(sorted.length - 1) >> 1];
   const high = sorted[sorted.length >> 1];

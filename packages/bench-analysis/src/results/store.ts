@@ -38,50 +38,44 @@ export interface StoredRun extends RunFile {
 }
 
 /**
- * Creates the folder of a run with `run.json` and `host.json`. Throws a usage error if the results folder is not
- * writable.
- */
-export function createRun(run: RunFile, host: Host): string {
-  return createFolder(HOME.results, run.plan.run, { 'run.json': redact(run), 'host.json': host });
-}
-
-/**
- * Creates a folder of results with these files, as JSON. Throws a usage error if it cannot be written, or exists: its files
+ * Creates the folder of a run with `run.json` and `host.json`. Throws a usage error if it cannot be written, or exists: its files
  * would be those of somebody else.
  */
-export function createFolder(parent: string, name: string, files: Record<string, object>): string {
-  const folder = join(parent, name);
+export function createRun(run: RunFile, host: Host): string {
+  const folder = join(HOME.results, run.plan.run);
   if (existsSync(folder))
     throw new UsageError(`${shown(folder)} exists`, 'another run began in the same second: try again');
   try {
-    if (parent === HOME.results) makeProjectFolder();
-    makeFolder(dirname(folder));
+    makeProjectFolder();
+    makeFolder(HOME.results);
     mkdirSync(folder);
-    for (const [file, value] of Object.entries(files))
-      writeReport(folder, file, `${JSON.stringify(value, null, 2)}\n`);
   } catch (error) {
-    throw error instanceof BenchError ? error : unwritable(folder, error as NodeJS.ErrnoException);
+    throw unwritable(folder, error);
   }
+  writeReport(folder, 'run.json', toText(redact(run)));
+  writeReport(folder, 'host.json', toText(host));
   return folder;
+}
+
+function toText(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 /** Adds to `run.json` the rounds after which the run was stopped. Does nothing if it has these already. */
 export function keepStops(folder: string, stops: number[]): void {
   const run = readRunFile(folder);
   if (isDeepStrictEqual(run.stops ?? [], stops)) return;
-  const text = JSON.stringify({ ...run, stops }, null, 2);
-  writeReport(folder, 'run.json', `${text}\n`);
+  writeReport(folder, 'run.json', toText({ ...run, stops }));
 }
 
 /** Appends trials to the run and returns once they are on disk. */
 export function appendTrials(folder: string, trials: Trial[]): void {
-  const lines = trials.map((trial) => `${JSON.stringify(redact(trial))}\n`);
-  writeDurably(join(folder, 'trials.jsonl'), lines.join(''), 'a');
+  appendLines(join(folder, 'trials.jsonl'), trials);
 }
 
-/** Appends one value to a file of JSON lines and returns once it is on disk. */
-export function appendLine(file: string, value: unknown): void {
-  writeDurably(file, `${JSON.stringify(redact(value))}\n`, 'a');
+/** Appends values to a file of JSON lines and returns once they are on disk. */
+export function appendLines(file: string, values: readonly unknown[]): void {
+  writeDurably(file, values.map((value) => `${JSON.stringify(redact(value))}\n`).join(''), 'a');
 }
 
 /** Stores a file beside its run. Replaces one that is there: a link in a received run could point anywhere. */
@@ -90,18 +84,11 @@ export function writeReport(folder: string, name: string, text: string): void {
   rmSync(draft, { force: true });
   try {
     writeDurably(draft, text, 'wx');
-    rename(draft, join(folder, name));
+    renameSync(draft, join(folder, name));
+  } catch (error) {
+    throw unwritable(join(folder, name), error);
   } finally {
     rmSync(draft, { force: true });
-  }
-}
-
-/** Renames a file. Throws a usage error if it cannot, such as over a folder. */
-function rename(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    throw unwritable(to, error as NodeJS.ErrnoException);
   }
 }
 
@@ -120,14 +107,16 @@ function writeDurably(file: string, text: string, mode: 'a' | 'wx'): void {
       closeSync(open);
     }
   } catch (error) {
-    throw unwritable(file, error as NodeJS.ErrnoException);
+    throw unwritable(file, error);
   }
 }
 
-/** Explains why a file of a run cannot be written. */
-function unwritable(path: string, error: NodeJS.ErrnoException): BenchError {
-  const hint = cureForFull(error) ?? `make ${shown(dirname(path))} a writable folder`;
-  return new UsageError(`${shown(path)} cannot be written: ${error.message}`, hint);
+/** Explains why a file of a run cannot be written, unless the error does. */
+function unwritable(path: string, error: unknown): BenchError {
+  if (error instanceof BenchError) return error;
+  const hint =
+    cureForFull(error as NodeJS.ErrnoException) ?? `make ${shown(dirname(path))} a writable folder`;
+  return new UsageError(`${shown(path)} cannot be written: ${(error as Error).message}`, hint);
 }
 
 /** The word that names the newest run. */

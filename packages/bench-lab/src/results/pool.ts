@@ -1,7 +1,7 @@
 /** A pool of sequential tests: `pool.json`, and one line of `pool.jsonl` for each. Only `power` writes and reads it. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { appendLine, writeReport } from 'bench-analysis/results/store';
+import { appendLines, writeReport } from 'bench-analysis/results/store';
 import { UsageError } from 'bench-model/errors';
 import type { Host } from 'bench-model/host';
 import type { Verdict } from 'bench-model/options';
@@ -72,5 +72,5 @@ export function createPool(folder: string, pool: PoolFile): void {
 
 /** Appends to a pool and returns once the entry is on disk. */
 export function appendPooled(folder: string, entry: PooledTest): void {
-  appendLine(join(folder, 'pool.jsonl'), entry);
+  appendLines(join(folder, 'pool.jsonl'), [entry]);
 }
