@@ -119,10 +119,10 @@ export function concludeSample(
 ): Comparison {
   const theta = thetaOf(rules.threshold);
   const compared = { rounds: differences.length, unbounded: countUnbounded(differences) };
-  const undecided = { verdict: 'undecided', byMoreThanThreshold: false } as const;
+  const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
   const why = areEnough ? 'unbounded' : 'too-few-rounds';
   const values = valuesOf(differences);
-  if (values.length === 0) return { ...compared, ...undecided, why };
+  if (values.length === 0) return { ...undecided, why };
 
   const { centre: estimate, interval: found } = located ?? locateWithin(differences, 0);
   const judged = found && isBounded(found) ? judge(estimate, found, theta) : undefined;
@@ -130,19 +130,23 @@ export function concludeSample(
   const isSilent = judged?.verdict === 'undecided' && !areEnough;
   const interval = judged === undefined || isSilent ? undefined : found;
   const range = { low: Math.min(...values), high: Math.max(...values) };
-  const figures = { ...compared, estimate, ratio: toRatio({ estimate, interval, range }, rules.better) };
+  const figures = {
+    estimate,
+    ...(interval && { interval }),
+    ratio: toRatio({ estimate, interval, range }, rules.better),
+  };
   if (judged === undefined || interval === undefined) {
     const moreRounds = areEnough ? 0 : fewestRounds(rules.schedule, rows) - compared.rounds;
-    return { ...figures, ...undecided, why, ...(moreRounds > 0 && { moreRounds }) };
+    return { ...undecided, why, ...figures, ...(moreRounds > 0 && { moreRounds }) };
   }
-  const told = { ...figures, interval, ...tellMean(mean, differences, rules) };
+  const told = { ...figures, ...tellMean(mean, differences, rules) };
   const { verdict, byMoreThanThreshold } = judged;
   if (verdict === 'undecided') {
     const moreRounds = roundsToDecide({ estimate, ...interval }, compared.rounds, theta);
-    return { ...told, ...undecided, why: 'wide', ...present({ moreRounds }) };
+    return { ...undecided, why: 'wide', ...told, ...present({ moreRounds }) };
   }
-  if (mean !== undefined && !agreesWith(verdict, mean, theta)) return { ...told, ...undecided, why: 'mean' };
-  return { ...told, verdict, byMoreThanThreshold };
+  if (mean !== undefined && !agreesWith(verdict, mean, theta)) return { ...undecided, why: 'mean', ...told };
+  return { ...compared, verdict, byMoreThanThreshold, ...told };
 }
 
 /**
