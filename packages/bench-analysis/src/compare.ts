@@ -88,7 +88,8 @@ export function contestRun({ plan, stops, trials }: ComparedRun, question: Quest
     const differences = differencesOf(rounds, by);
     return { ...pair, rounds, differences: hasTime ? boundByRate(differences, rounds) : differences };
   });
-  const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan, stops) };
+  const schedule = scheduleOf(plan, stops);
+  const rules = { better: METRICS[by].better, threshold, schedule, isCost: by === 'cpu' };
   const shares = pairs.length / (isSequential ? 1 : plan.rungs.length);
   const controls = Math.max(1, plan.control?.targets.length ?? 0) * placesOf(plan).length;
   const contested = contestPairs(measured, hasTime ? shares / COST_PART : shares, rules);

@@ -92,7 +92,12 @@ export function withTime(
     const differences = measure(rounds, one.by);
     const compare = (shares: number): Comparison => {
       const sample = locateAlone(differences, rules.schedule, shares);
-      return concludeSample(sample, shares, { ...rules, better: METRICS[one.by].better, threshold });
+      return concludeSample(sample, shares, {
+        ...rules,
+        isCost: false,
+        better: METRICS[one.by].better,
+        threshold,
+      });
     };
     // That it is not worse needs no part of the error, and that it is different needs one.
     const whole = compare(comparisons);

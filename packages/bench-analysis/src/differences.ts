@@ -2,7 +2,7 @@
 import type { Interval } from 'bench-model/interval';
 import { locateMeanRatio } from 'bench-statistics/mean-ratio';
 import { medianInterval } from 'bench-statistics/median-interval';
-import { mean, median, robustDeviation } from 'bench-statistics/numbers';
+import { mean, median, robustDeviation, squaresOf, sum } from 'bench-statistics/numbers';
 import { studentMargin } from 'bench-statistics/student';
 import type { Difference, Differences } from 'bench-statistics/two-way';
 import { type BoundedFigure, exact } from './metrics.ts';
@@ -115,12 +115,48 @@ export interface Dear {
   isCandidate: boolean;
   /** Their numbers, from 1 on. */
   rounds: number[];
-  /** The median of what they cost, as a factor of the typical cost: 1.4 is 40 % more. */
+  /** The median of what they cost, as a factor of the typical cost, or of that of the other kind: 1.4 is 40 % more. */
   factor: number;
+  /** True if its processes are of two kinds. */
+  isKind?: true;
 }
 
-/** A round is apart from the others if it is this many robust deviations from their centre. */
+/** A round is apart from the others if it is this many robust deviations from their centre, and two kinds by as many of their own. */
 const APART = 5;
+/** Each of two kinds has at least so many rounds, and this share of all: fewer may be a burst, or the tail of noise. */
+const KIND = { fewest: 4, share: 0.2 };
+
+/**
+ * Finds two kinds of processes: between them is a gap that is far wider than either varies. The tests hold the share of samples of any
+ * noise that look like that against 1 %. Undefined without them, or if the gap is not more than `least`, a log ratio.
+ */
+export function findKinds(differences: Differences, least: number): Dear | undefined {
+  const known = differences
+    .flatMap((one, index) => (one === undefined ? [] : [{ ...one, round: index + 1 }]))
+    .toSorted((a, b) => a.value - b.value);
+  const fewest = Math.max(KIND.fewest, Math.ceil(KIND.share * known.length));
+  const gapAt = (at: number): number => known[at]!.value - known[at - 1]!.value;
+  const cuts = known.flatMap((_, at) => (at >= fewest && at <= known.length - fewest ? [at] : []));
+  const [cut] = cuts.toSorted((a, b) => gapAt(b) - gapAt(a));
+  if (cut === undefined) return undefined;
+  const kinds = [known.slice(0, cut), known.slice(cut)] as const;
+  const squares = kinds.map((kind) => squaresOf(kind.map(({ value }) => value)));
+  const deviation = Math.sqrt(sum(squares) / (known.length - 2));
+  if (gapAt(cut) <= Math.max(least, APART * deviation)) return undefined;
+  // Of the two servers, the one whose own figures differ. They also follow the pace of the machine.
+  const [ours, theirs] = ([0, 1] as const).map((side) =>
+    Math.abs(apart(kinds, ({ pair = [1, 1] }) => Math.log(pair[side]))),
+  ) as [number, number];
+  const isCandidate = ours >= theirs;
+  const rounds = kinds[isCandidate ? 1 : 0].map(({ round }) => round);
+  const factor = Math.exp(apart(kinds, ({ value }) => value));
+  return { isCandidate, rounds: rounds.toSorted((a, b) => a - b), factor, isKind: true };
+}
+
+/** Returns by how much the medians of two samples differ. */
+function apart<One>([below, above]: readonly [One[], One[]], of: (one: One) => number): number {
+  return median(above.map(of)) - median(below.map(of));
+}
 
 /** Finds the rounds whose difference lies apart from the others by more than `least`, a log ratio, on the side that has more of them. */
 export function findDear(differences: Differences, least: number): Dear | undefined {

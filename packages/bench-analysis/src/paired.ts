@@ -4,7 +4,15 @@
  */
 import type { Schedule } from 'bench-targets/catalogue/looks';
 import { type Comparison, countUnbounded, type Decided } from './comparison.ts';
-import { findDear, isBounded, locateEarly, locateMean, locateWithin, valuesOf } from './differences.ts';
+import {
+  findDear,
+  findKinds,
+  isBounded,
+  locateEarly,
+  locateMean,
+  locateWithin,
+  valuesOf,
+} from './differences.ts';
 import { ERROR_BUDGET, fewestToStop, isEarly, isFixed, levelOf, lookAt } from './looks.ts';
 import { medianRank } from 'bench-statistics/median-interval';
 import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
@@ -18,6 +26,8 @@ export interface PairedRules {
   /** The smallest difference that matters, as a share: 0.02. */
   threshold: number;
   schedule: Schedule;
+  /** True for the cost of processes, which may be of two kinds. */
+  isCost?: boolean;
 }
 
 /** The differences of one row up to its last look, with their centre and its interval. */
@@ -163,14 +173,15 @@ function agreesWith(verdict: Decided['verdict'], { centre, interval }: Located, 
 function tellMean(
   mean: Located | undefined,
   differences: Differences,
-  { better, threshold }: PairedRules,
+  { better, threshold, isCost = false }: PairedRules,
 ): Pick<Comparison, 'mean' | 'dear'> {
   if (mean?.interval === undefined || !isBounded(mean.interval)) return {};
   const { estimate, interval = mean.interval } = toRatio(
     { estimate: mean.centre, interval: mean.interval, range: mean.interval },
     better,
   );
-  const dear = findDear(differences, thetaOf(threshold));
+  const least = thetaOf(threshold);
+  const dear = (isCost ? findKinds(differences, least) : undefined) ?? findDear(differences, least);
   return { mean: { estimate, interval }, ...(dear && { dear }) };
 }
 

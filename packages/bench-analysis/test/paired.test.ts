@@ -41,7 +41,7 @@ function compareDear(
     const pair = [exact(own), exact(100 * (1 + 0.001 * random.normal()))] as const;
     return differenceOf(pair[isBaseline ? 1 : 0], pair[isBaseline ? 0 : 1], 'lower');
   });
-  return paired.compareRounds(differences, fixed(rounds));
+  return paired.compareRounds(differences, { ...fixed(rounds), isCost: true });
 }
 
 describe('the differences of two targets', () => {
@@ -101,6 +101,18 @@ describe('a mean that is not that of the typical process', () => {
     expect(mean?.estimate).toBeCloseTo(1 / (1 + (3 * 0.4) / 23), 2);
     expect(mean!.interval.low).toBeLessThan(mean!.interval.high);
   });
+
+  it.each([false, true])(
+    'is told with the two kinds of processes that a server has, the baseline: %s',
+    (isBaseline) => {
+      const found = compareDear([0, 2, 5, 7], { rounds: 9, isBaseline });
+      expect(describeVerdict({ comparison: found, candidate: 'HEAD', baseline: 'main' })).toMatch(
+        new RegExp(
+          `^undecided: .+; 4 of 9 processes of ${isBaseline ? 'main' : 'HEAD'} cost 40 % more \\(rounds 1, 3, 6 and 8\\)`,
+        ),
+      );
+    },
+  );
 
   it('is the ratio of the sums, in rounds of any pace of the machine', () => {
     const paces = Array.from({ length: 12 }, (_, index) => 1 + (index % 3));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../src/comparison.ts';
 import { fixedSchedule, isEarly } from '../src/looks.ts';
 import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
-import { exactly } from '../src/differences.ts';
+import { exactly, findKinds } from '../src/differences.ts';
 import {
   compareRounds,
   compareTable,
@@ -67,6 +67,32 @@ function shareOfSame(share: number, more: number): number {
     );
   return countVerdicts({ ...RULES, tests: 1000 }, draw).verdicts.same;
 }
+
+describe('two kinds of processes', () => {
+  const random = createRandom(3);
+  const shareIn = (rounds: number, draw: (rounds: number) => number[]): number => {
+    const found = Array.from({ length: 2000 }, () => findKinds(exactly(draw(rounds)), Math.log(1.02)));
+    return found.filter((one) => one !== undefined).length / found.length;
+  };
+  const drawEach = (draw: () => number) => (rounds: number) => Array.from({ length: rounds }, draw);
+  const skewed = (): number => -0.3 * Math.log(1 - random.float());
+  const noises = {
+    ...Object.fromEntries(NOISES.map((noise) => [noise, drawTests(noise, 0.08, 0, random)])),
+    bursts: drawEach(() => 0.02 * random.normal() * (random.float() < 0.3 ? 10 : 1)),
+    'one-sided bursts': drawEach(() => 0.02 * random.normal() + (random.float() < 0.15 ? skewed() : 0)),
+    skewed: drawEach(skewed),
+  };
+
+  it.each(Object.entries(noises))('are seen in at most 1 %% of samples of noise: %s', (_name, draw) => {
+    for (const rounds of [8, 9, 12, 18, 24, 40]) expect(shareIn(rounds, draw)).toBeLessThanOrEqual(0.01);
+  });
+
+  it('are seen if half of the processes, or four of nine, cost 40 % more', () => {
+    const draw = (rounds: number): number[] =>
+      Array.from({ length: rounds }, (_, at) => 0.02 * random.normal() + (at < rounds >> 1 ? 0.34 : 0));
+    for (const rounds of [8, 9, 12, 24]) expect(shareIn(rounds, draw)).toBeGreaterThan(0.95);
+  });
+});
 
 describe.each(NOISES)('%s noise', (noise) => {
   it('A/A at sd(d) = 0.08: faster or slower ≤ 0.055, "by more than 2 percent" ≤ 0.01', () => {

@@ -10,7 +10,13 @@ import { isSamePlace, keyOfPlace } from 'bench-model/planned';
 import { describePromises } from 'bench-model/promise';
 import { sum } from 'bench-statistics/numbers';
 import type { Plan } from 'bench-model/plan';
-import { describeBaseline, describeDifference, describeRate, describeVerdict } from './compare.ts';
+import {
+  describeBaseline,
+  describeDifference,
+  describeKinds,
+  describeRate,
+  describeVerdict,
+} from './compare.ts';
 import type { Closing } from './content.ts';
 import {
   countOf,
@@ -162,7 +168,7 @@ function describeCompared(
     const time = listAll(times.map((one) => describeTime(one, first, all)));
     if (cost === 'undecided')
       return `${pair}: ${rate === undefined ? '' : 'the difference is time, not cost: '}${time}; ${name} ${describeDifference(comparison)}${describeRate(rate)}`;
-    const also = time === '' ? '' : `, and ${time}`;
+    const also = `${time === '' ? '' : `, and ${time}`}${describeKinds(first)}`;
     if (cost === 'same' || ratio === undefined)
       return `${pair} have the same ${name} within ${formatShare(threshold)}${also}`;
     const side = ratio.estimate < 1 ? 'lower' : 'higher';

@@ -74,7 +74,7 @@ type Names = Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>;
 
 /** `slower: +21 % (+15 % to +28 %)`; an undecided one with the reason and the rounds that would probably decide it. */
 export function describeVerdict({ comparison, ...names }: Pick<ComparedRow, 'comparison'> & Names): string {
-  const difference = describeDifferences(comparison);
+  const difference = `${describeDifferences(comparison)}${describeKinds({ comparison, ...names })}`;
   if (comparison.verdict !== 'undecided') {
     const { verdict, ratio } = comparison;
     const { low = 1, high = 1 } = ratio.interval ?? {};
@@ -90,7 +90,7 @@ export function describeVerdict({ comparison, ...names }: Pick<ComparedRow, 'com
     wide: [difference],
     time: [difference],
     blind: [`a ${describeControl(comparison)}`, difference],
-    mean: [`${difference} for the typical process`, ...describeMean(comparison, names)],
+    mean: [`${describeDifferences(comparison)} for the typical process`, ...describeMean(comparison, names)],
   }[why];
   return `${why === 'blind' ? 'blind' : 'undecided'}: ${[...said, ...describeMore(why, moreRounds)].filter(Boolean).join('; ')}`;
 }
@@ -112,21 +112,30 @@ function describeMore(why: Undecided['why'], moreRounds: number | undefined): st
   return [isWide ? `about ${more} would decide it` : `a verdict needs at least ${more}`];
 }
 
-/** `but +5 % (−1 % to +11 %) for the mean of all`, or why it is not known, and `3 of 23 processes of HEAD cost 40 % more (rounds 4, 9 and 17)`. */
-function describeMean(
-  { mean, dear, rounds, unbounded }: Comparison,
-  { candidate = 'the candidate', baseline = 'the baseline' }: Names,
-): string[] {
-  const all = [
+/** `but +5 % (−1 % to +11 %) for the mean of all`, or why it is not known, and the dear processes. */
+function describeMean(comparison: Comparison, names: Names): string[] {
+  const { mean, rounds, unbounded } = comparison;
+  const all =
     mean === undefined
       ? `but the mean of all is not known: ${unbounded} of ${rounds} rounds have no figure`
-      : `but ${formatChangeWithin(mean.estimate, mean.interval)} for the mean of all`,
-  ];
-  if (dear === undefined) return all;
+      : `but ${formatChangeWithin(mean.estimate, mean.interval)} for the mean of all`;
+  return [all, ...describeDear(comparison, names)];
+}
+
+/** `; 4 of 9 processes of HEAD cost 40 % more (…)` if the processes of a server are of two kinds, otherwise nothing. */
+export function describeKinds({ comparison, ...names }: Pick<ComparedRow, 'comparison'> & Names): string {
+  return comparison.dear?.isKind ? `; ${describeDear(comparison, names).join()}` : '';
+}
+
+/** `3 of 23 processes of HEAD cost 40 % more (rounds 4, 9 and 17)`; empty without dear ones. */
+function describeDear(
+  { dear, rounds }: Comparison,
+  { candidate = 'the candidate', baseline = 'the baseline' }: Names,
+): string[] {
+  if (dear === undefined) return [];
   const name = dear.isCandidate ? candidate : baseline;
   const where = `${dear.rounds.length === 1 ? 'round' : 'rounds'} ${listAll(dear.rounds.map(String))}`;
   return [
-    ...all,
     `${dear.rounds.length} of ${rounds} processes of ${name} cost ${formatShare(dear.factor - 1)} more (${where})`,
   ];
 }
