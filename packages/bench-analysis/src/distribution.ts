@@ -2,7 +2,6 @@
 import { measuredOf } from 'bench-model/trial';
 import { mergeHistograms } from 'bench-statistics/histogram';
 import { METRICS } from 'bench-model/metrics';
-import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
 import { sum } from 'bench-statistics/numbers';
 import { figureOf } from './metrics.ts';
@@ -33,7 +32,7 @@ const TAIL_SUPPORT = 10;
 /** Merges the histograms of the rounds in which the tail is valid, or of all if there are none. Undefined without any. */
 export function distributionOf(trials: readonly Trial[]): Distribution | undefined {
   const all = trials.flatMap((trial) => {
-    const { latencyHistogram, censoredHistogram, counts } = loadOf(trial) ?? {};
+    const { latencyHistogram, censoredHistogram, counts } = measuredOf(trial)?.load ?? {};
     if (latencyHistogram === undefined) return [];
     const isValid = figureOf(trial, METRICS.p99)?.valid === true;
     return [{ latencyHistogram, censoredHistogram, timeouts: counts?.timeout ?? 0, isValid }];
@@ -62,8 +61,4 @@ export function distributionOf(trials: readonly Trial[]): Distribution | undefin
     points,
     maxUs: merged.maxValue,
   };
-}
-
-function loadOf(trial: Trial): LoadResult | undefined {
-  return measuredOf(trial)?.load;
 }

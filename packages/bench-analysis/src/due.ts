@@ -170,29 +170,22 @@ export function endingOf(
   const rounds = tracker.countRounds(trials);
   const standing = tracker.standing(trials);
   const rows = standing?.rows ?? [];
+  const isBudget = plan.sequentialTest.budgetSeconds !== undefined && interrupted !== true;
+  const early = !isBudget ? 'interrupted' : interrupted === false ? 'budget' : 'early';
   return {
     rounds,
     of: plan.rounds,
-    why: causeOf(plan, rounds, { standing, interrupted, isStopped: all.includes(rounds) }),
+    why: all.includes(rounds)
+      ? early
+      : (causeOf(standing) ?? (rounds >= plan.rounds ? 'schedule-over' : early)),
     undecided: rows.filter(isUndecided).length,
     comparisons: rows.length,
     fewest: before.foreseen.fewestRounds,
   };
 }
 
-function causeOf(
-  plan: Plan,
-  rounds: number,
-  {
-    standing,
-    interrupted,
-    isStopped,
-  }: { standing: Standing | undefined; interrupted: boolean | undefined; isStopped: boolean },
-): Ending['why'] {
-  const hasBudget = plan.sequentialTest?.budgetSeconds !== undefined;
-  const early =
-    !hasBudget || interrupted === true ? 'interrupted' : interrupted === false ? 'budget' : 'early';
-  if (isStopped) return early;
-  if (standing?.open.length === 0) return standing.lost.length > 0 ? 'hopeless' : 'decided';
-  return rounds >= plan.rounds ? 'schedule-over' : early;
+/** Returns why a test needs no further rounds; undefined if it does. */
+function causeOf(standing: Standing | undefined): 'hopeless' | 'decided' | undefined {
+  if (standing === undefined || standing.open.length > 0) return undefined;
+  return standing.lost.length > 0 ? 'hopeless' : 'decided';
 }

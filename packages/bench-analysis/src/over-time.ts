@@ -27,13 +27,8 @@ export function goodputOverTime({ slices }: LoadResult): Moment[] {
 
 /** Returns the memory in bytes at evenly chosen moments, the first and the last reading included. */
 export function memoryOverTime(readings: readonly MemoryReading[]): Moment[] {
-  return chooseReadings(readings).map(({ seconds, bytes }) => ({ seconds, value: bytes }));
-}
-
-function chooseReadings(readings: readonly MemoryReading[]): MemoryReading[] {
   const step = Math.max(1, (readings.length - 1) / (MOST_POINTS - 1));
   const count = Math.min(readings.length, MOST_POINTS);
-  return Array.from({ length: count }, (_, index) => readings[Math.round(index * step)]).flatMap(
-    (reading) => reading ?? [],
-  );
+  const chosen = Array.from({ length: count }, (_, index) => readings[Math.round(index * step)]!);
+  return chosen.map(({ seconds, bytes }) => ({ seconds, value: bytes }));
 }

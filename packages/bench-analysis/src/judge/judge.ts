@@ -479,11 +479,15 @@ export function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWin
   return otherProcessesCores > BUSY_CORES || stealCores > BUSY_CORES;
 }
 
-/** Judges what the machine did to a window, whatever the load on it was. */
-export function judgeMachine(
-  { otherProcessesCores = 0, stealCores = 0, throttled = 0 }: HostWindow,
-  coresUsed?: number,
-): Reason[] {
+/** Judges what the machine did to a window. */
+function judgeHost(host: HostWindow, coresUsed: number | undefined): Reason[] {
+  const {
+    otherProcessesCores = 0,
+    stealCores = 0,
+    throttled = 0,
+    lostSegments = 0,
+    sentSegments: sent = 0,
+  } = host;
   return [
     ...reasonIf(otherProcessesCores > BUSY_CORES, 'other-processes', {
       cores: otherProcessesCores,
@@ -491,16 +495,6 @@ export function judgeMachine(
     }),
     ...reasonIf(stealCores > BUSY_CORES, 'steal', { cores: stealCores, coresUsed }),
     ...reasonIf(throttled > 0, 'throttled', { count: throttled }),
-  ];
-}
-
-function judgeHost(host: HostWindow, coresUsed: number | undefined): Reason[] {
-  const { lostSegments = 0, sentSegments = 0 } = host;
-  return [
-    ...judgeMachine(host, coresUsed),
-    ...reasonIf(lostSegments > sentSegments * LOST_SHARE, 'retransmits', {
-      count: lostSegments,
-      sent: sentSegments,
-    }),
+    ...reasonIf(lostSegments > sent * LOST_SHARE, 'retransmits', { count: lostSegments, sent }),
   ];
 }

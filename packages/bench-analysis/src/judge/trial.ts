@@ -4,6 +4,8 @@ import { memoryByAnswers } from 'bench-statistics/growth';
 import { sum } from 'bench-statistics/numbers';
 import { startsOnly } from 'bench-model/engines';
 import type { LoadResult } from 'bench-model/load';
+import { present } from 'bench-model/options';
+import type { LoadMode } from 'bench-model/settings';
 import type { Measured } from 'bench-model/measured';
 import type { Resources } from 'bench-model/figures';
 import { isFatal, type Reason } from 'bench-model/reasons';
@@ -49,43 +51,38 @@ export function judgeTrial(
     alone,
     command: process?.command,
   });
-  // An external tool is sampled from its start to its end.
-  const holdsAll = head.load.mode === 'amount' || load.lifetime === undefined;
-  const answers = turns && sum(turns.answers);
   return {
     // Whatever happens around one request, the start is over.
     reasons: startsOnly(head.load) ? reasons.filter(isFatal) : reasons,
     findings: {
-      ...(server && derive({ load, server, holdsAll, answers })),
+      ...(server && derive(server, countSampled({ load, server, turns }, head.load.mode))),
       limit,
-      ...(budget && { budget }),
-      ...(shape && { shape }),
+      ...present({ budget, shape }),
     },
   };
 }
 
-/** The resources of the server under load, and the relation of the sampled span to the load's. */
-interface Span {
-  load: LoadResult;
-  server: Resources;
-  /** True if the sampled span includes every request of the load, so that its CPU belongs to the counted answers. */
-  holdsAll: boolean;
-  /** The correct responses in the sampled span, if each was counted. */
-  answers?: number | undefined;
+/** Returns CPU and context switches per correct response, of which this many were given in the sampled span; absent if a part is missing. */
+export function derive(server: Resources, answers: number): Partial<Measured> {
+  if (answers === 0) return {};
+  const { cpuUserUs, cpuSystemUs, contextSwitches } = server;
+  return present({
+    cpuUsPerRequest: (cpuUserUs + cpuSystemUs) / answers,
+    contextSwitchesPerRequest: contextSwitches === undefined ? undefined : contextSwitches / answers,
+  });
 }
 
-/** Returns CPU and context switches per correct response; absent if a part is missing. */
-export function derive({ load, server, holdsAll, answers: counted }: Span): Partial<Measured> {
-  const { ok } = load.counts;
-  const { cpuUserUs, cpuSystemUs, seconds, contextSwitches } = server;
+/** Counts the correct responses in the sampled span of a server. */
+export function countSampled(
+  { load, server, turns }: Pick<Seen, 'load' | 'turns'> & { server: Resources },
+  mode: LoadMode['mode'],
+): number {
+  const { counts, lifetime, goodputPerSecond } = load;
+  if (turns !== undefined) return sum(turns.answers);
+  // An external tool is sampled from its start to its end, as is a fixed amount.
+  if (mode === 'amount' || lifetime === undefined) return counts.ok;
   // The load continues while both edges are sampled, a few ms beyond its window: only rates are comparable.
-  const answers = counted ?? (holdsAll ? ok : load.goodputPerSecond * seconds);
-  return {
-    ...(ok > 0 ? { cpuUsPerRequest: (cpuUserUs + cpuSystemUs) / answers } : {}),
-    ...(ok > 0 && contextSwitches !== undefined
-      ? { contextSwitchesPerRequest: contextSwitches / answers }
-      : {}),
-  };
+  return goodputPerSecond * server.seconds;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { derive, overWindow } from '../../src/judge/trial.ts';
+import { countSampled, derive, overWindow } from '../../src/judge/trial.ts';
 import { sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 
 /** 100 requests in 10 ms, to a server that was sampled for 100 ms and used 8 ms of CPU. */
@@ -20,33 +20,24 @@ const server = {
 
 describe('CPU and context switches per request', () => {
   it('are totals divided by responses if the sampled span covers every request', () => {
-    expect(derive({ load, server, holdsAll: true })).toEqual({
-      cpuUsPerRequest: 80,
-      contextSwitchesPerRequest: 2,
-    });
+    const answers = countSampled({ load, server, turns: undefined }, 'amount');
+    expect(derive(server, answers)).toEqual({ cpuUsPerRequest: 80, contextSwitchesPerRequest: 2 });
   });
 
   it('are ratios of rates if the load continued at the edges of the sampled span', () => {
     // 50,000 responses in 5 s; sampled for 5.05 s, in which 50,500 were answered.
-    const wide = {
-      ...server,
-      seconds: 5.05,
-      cpuUserUs: 2.02e6,
-      cpuSystemUs: 0.505e6,
-      contextSwitches: 101_000,
-    };
-    const { cpuUsPerRequest, contextSwitchesPerRequest } = derive({
-      load: sampleLoad(),
-      server: wide,
-      holdsAll: false,
-    });
-    expect(cpuUsPerRequest).toBeCloseTo(50);
-    expect(contextSwitchesPerRequest).toBeCloseTo(2);
+    const cpu = { cpuUserUs: 2.02e6, cpuSystemUs: 0.505e6, contextSwitches: 101_000 };
+    const wide = { ...server, seconds: 5.05, ...cpu };
+    const found = derive(
+      wide,
+      countSampled({ load: sampleLoad(), server: wide, turns: undefined }, 'closed'),
+    );
+    expect(found.cpuUsPerRequest).toBeCloseTo(50);
+    expect(found.contextSwitchesPerRequest).toBeCloseTo(2);
   });
 
   it('are absent without a correct response', () => {
-    const none = sampleLoad({ counts: sampleCounts({ non2xx: 100 }), goodputPerSecond: 0 });
-    expect(derive({ load: none, server, holdsAll: true })).toEqual({});
+    expect(derive(server, 0)).toEqual({});
   });
 });
 
