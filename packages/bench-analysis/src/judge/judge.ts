@@ -1,17 +1,16 @@
-import type { Attestation } from 'bench-model/target';
-import type { Counts, LatencyUs, Resources } from 'bench-model/figures';
+import type { Counts, LatencyUs } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
 import type { CompanionName } from 'bench-model/companions';
-import type { Alone, HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
+import type { Alone, HostWindow, Limit, Measured, ServerBudget, Shape } from 'bench-model/measured';
 import { isFatal, makeReason, type Reason, type ReasonCode, type Uncertain } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
 import type { CompanionEvidence, CompanionJudge } from './companions.ts';
 import { FULL, coresOfLoad } from 'bench-model/saturation';
-import { findBudget, isUsedUp } from './server.ts';
+import { findBudget, isUsedUp, type ServerEvidence } from './server.ts';
 import { countCompletions } from 'bench-model/counts';
 import { countAbove, mergeHistograms, sumLongest } from 'bench-statistics/histogram';
-import { growthOf, type Level } from 'bench-statistics/growth';
+import { growthOf, type Level, memoryByAnswers } from 'bench-statistics/growth';
 import { readUncertaintyUs, startUncertaintyUs } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 
@@ -21,33 +20,24 @@ const ERROR_SHARE = 0.001;
 const LOST_SHARE = ERROR_SHARE / 2;
 const BUSY_CORES = 0.1;
 
-/** The evidence for judging a window. */
-export interface Evidence {
-  load: LoadResult;
-  server: Resources | undefined;
-  /** Cores that the server may use. */
-  budgetCores: number;
-  /** True if the load runs on the same cores. */
-  isShared: boolean;
-  /** The processes or event loops of the server. */
-  workers: number;
-  /** The attestations of its live workers. */
-  attested: readonly Attestation[];
-  host: HostWindow;
+/** The measurements of a trial that its judgement rests on. */
+export type Seen = Pick<Measured, 'load' | 'server' | 'host' | 'turns' | 'alone'>;
+
+/** The machine of a trial, and the companions that watched its server. */
+export interface Surroundings {
   /** Cores of the machine; absent if they are not judged. */
   machineCores?: number;
-  /** The companions of the server. */
   companions: Witness[];
+}
+
+/** The evidence for judging a window. */
+export interface Evidence extends Seen, Surroundings, Omit<ServerEvidence, 'server'> {
+  /** True if the load runs on the same cores. */
+  isShared: boolean;
   /** The load. In a closed loop, every connection sends its next request as soon as it is answered. */
   mode: LoadMode;
-  /** The number of short turns that the load sums; 0 or absent for one window. */
-  turns?: number;
-  /** What its responses took without a load; absent if that was not asked. */
-  alone?: Alone | undefined;
   /** The command line of its process; absent if unknown. */
   command?: readonly string[] | undefined;
-  /** The memory of the server by its responses; absent or empty if it was not measured. */
-  memory?: readonly Level[];
 }
 
 /** A companion and its evidence for judging the window. */
@@ -74,7 +64,8 @@ export function judge(evidence: Evidence): Judgement {
   const budget = budgetOf(evidence);
   const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
-  const { load, host, companions, mode, turns = 0 } = evidence;
+  const { load, host, companions, mode } = evidence;
+  const turns = countTurns(evidence);
   const flow = mode.mode === 'closed' ? judgeLittle(load, turns) : { served: [], reasons: [] };
   const reasons = [
     ...judgeCluster(load.cluster),
@@ -91,7 +82,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeLimit(limit, evidence),
     ...companions.flatMap(({ companion, evidence: own }) => companion.judge?.({ ...own, limit }) ?? []),
     ...unsteady,
-    ...judgeMemory(evidence.memory),
+    ...judgeMemory(memoryByAnswers(evidence)),
     ...judgeAlone(evidence),
     ...judgeHost(host, evidence.server?.coresUsed),
   ];
@@ -177,13 +168,24 @@ function describeSkew(
   return `${skew} ${skewMs < 0 ? 'early' : 'late'}, and its clock is known to ± ${error}: ${allowedSkewMs} ms are allowed`;
 }
 
+/** Counts the short turns that a load sums; 0 for one window. */
+function countTurns({ turns }: Pick<Seen, 'turns'>): number {
+  return turns?.answers.length ?? 0;
+}
+
 /** A sampled span may be this much longer than its window: both parts are exceeded where Bench was stopped. */
 const LATE_SAMPLE = { seconds: 0.05, share: 0.02 };
 
 /** Judges whether the CPU of the server was read when its window closed; the server is idle afterwards. */
-function judgeSpan({ load, server, mode, turns = 0 }: Evidence): Reason[] {
+function judgeSpan({ load, server, mode, turns }: Evidence): Reason[] {
   // A fixed amount and an external tool are sampled from an idle server to an idle server.
-  if (server === undefined || load.lifetime === undefined || mode.mode === 'amount' || turns > 0) return [];
+  if (
+    server === undefined ||
+    load.lifetime === undefined ||
+    mode.mode === 'amount' ||
+    countTurns({ turns }) > 0
+  )
+    return [];
   const { windowSeconds } = load;
   const late = server.seconds - windowSeconds;
   const isLate = late > LATE_SAMPLE.seconds && late > LATE_SAMPLE.share * windowSeconds;
@@ -400,7 +402,7 @@ function compareBounds(
   });
 }
 
-function judgeMemory(levels: readonly Level[] = []): Reason[] {
+function judgeMemory(levels: readonly Level[]): Reason[] {
   const growth = growthOf(levels);
   return growth?.isKept === true ? [makeReason('memory-grows', growth)] : [];
 }

@@ -1,6 +1,5 @@
 /** Judges a trial when it is measured. Pure. */
 import { coresOf } from 'bench-model/planned';
-import { memoryByAnswers } from 'bench-statistics/growth';
 import { sum } from 'bench-statistics/numbers';
 import { startsOnly } from 'bench-model/engines';
 import type { LoadResult } from 'bench-model/load';
@@ -10,10 +9,7 @@ import type { Measured } from 'bench-model/measured';
 import type { Resources } from 'bench-model/figures';
 import { isFatal, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
-import { judge, type Witness } from './judge.ts';
-
-/** The measurements of a trial that its judgement rests on. */
-export type Seen = Pick<Measured, 'load' | 'server' | 'host' | 'turns' | 'alone'>;
+import { judge, type Seen, type Surroundings } from './judge.ts';
 
 /** The measurements that follow from others by the rules of judgement. */
 type Findings = Pick<
@@ -21,34 +17,22 @@ type Findings = Pick<
   'limit' | 'budget' | 'shape' | 'cpuUsPerRequest' | 'contextSwitchesPerRequest'
 >;
 
-/** The machine of a trial, and the companions that watched its server. */
-export interface Surroundings {
-  machineCores: number;
-  companions: Witness[];
-}
-
 /** Returns the reasons against the window of a trial, and its findings. */
 export function judgeTrial(
   head: TrialHead,
   seen: Seen,
-  { machineCores, companions }: Surroundings,
+  surroundings: Surroundings,
 ): { reasons: Reason[]; findings: Findings } {
-  const { load, server, host, turns, alone } = seen;
+  const { load, server, turns } = seen;
   const { placement, workers, attested, process } = head;
   const { reasons, limit, budget, shape } = judge({
-    load,
-    server,
-    host,
-    machineCores,
-    companions,
+    ...seen,
+    ...surroundings,
     budgetCores: placement.server?.length ?? coresOf(head),
     isShared: placement.kind === 'shared',
     workers,
     attested,
     mode: head.load,
-    turns: turns?.answers.length ?? 0,
-    memory: memoryByAnswers(seen),
-    alone,
     command: process?.command,
   });
   return {

@@ -3,7 +3,7 @@ import { createHistogram, encodeHistogram } from 'bench-statistics/histogram';
 import { findLimit, judge, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { GeneratorUse, LoadResult, OwnLoadResult } from 'bench-model/load';
-import type { HostWindow } from 'bench-model/measured';
+import type { HostWindow, Turns } from 'bench-model/measured';
 import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../../../bench-lab/testing/samples.ts';
 
 const ALL = [...METRIC_IDS];
@@ -320,9 +320,10 @@ describe('a stall', () => {
   });
 
   it('is counted in short turns with all responses that end after theirs', () => {
-    const inTurns = { ...stalled(20, { meanCycleUs: 3900 }), turns: 50 };
+    const turns = { answers: Array<number>(50).fill(1000) } as Turns;
+    const inTurns = { ...stalled(20, { meanCycleUs: 3900 }), turns };
     expect(reasonsOf(inTurns)).not.toHaveProperty('connections');
-    expect(reasonsOf({ ...stalled(1, { meanCycleUs: 3900 }), turns: 50 })).toHaveProperty('little');
+    expect(reasonsOf({ ...stalled(1, { meanCycleUs: 3900 }), turns })).toHaveProperty('little');
   });
 
   it('is not what the percentiles show, or what is short', () => {

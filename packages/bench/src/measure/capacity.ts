@@ -19,7 +19,8 @@ import {
   toShares,
 } from 'bench-analysis/capacities';
 import { busy } from 'bench-analysis/judge/judge';
-import { judgeTrial, type Surroundings } from 'bench-analysis/judge/trial';
+import type { Surroundings } from 'bench-analysis/judge/judge';
+import { judgeTrial } from 'bench-analysis/judge/trial';
 import { countAbove, mergeHistograms } from 'bench-statistics/histogram';
 import { clamp, median, sum } from 'bench-statistics/numbers';
 import {
