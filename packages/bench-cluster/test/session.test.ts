@@ -5,7 +5,7 @@ import { ClusterSession, type ClusterTerms } from '../src/session.ts';
 import { sum } from 'bench-statistics/numbers';
 import { createRandom } from 'bench-statistics/random';
 import type { LoadResult } from 'bench-model/load';
-import { sampleResources } from '../../bench-lab/testing/samples.ts';
+import { sampleEvidence } from '../../bench-lab/testing/samples.ts';
 import { encodeLatencies, SimulatedAgent, type Fault, type Nature } from './simulated.ts';
 
 const HOSTS = 200;
@@ -73,17 +73,7 @@ async function load(session: ClusterSession, mark: (edge: string) => void = () =
 
 /** The codes of the reasons that make a trial with this load fail. */
 function failuresOf(result: LoadResult): string[] {
-  const judged = judge({
-    load: result,
-    server: sampleResources(0.5),
-    budgetCores: 1,
-    isShared: false,
-    workers: 1,
-    attested: [],
-    host: {},
-    companions: [],
-    mode: { mode: 'closed' },
-  });
+  const judged = judge(sampleEvidence({ load: result }));
   return judged.failed ? judged.reasons.map(({ code }) => code) : [];
 }
 

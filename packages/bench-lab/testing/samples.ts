@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import type { Plan } from 'bench-model/plan';
+import type { Evidence } from 'bench-analysis/judge/judge';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';
 
 const GOLDEN_RUN = fileURLToPath(new URL('fixtures/run/', import.meta.url));
@@ -183,7 +184,23 @@ export function sampleResources(coresUsed: number): Resources {
   };
 }
 
-/** The same by another engine, which reports only the required fields. */
+/** The evidence of a quiet window of a server with one core. */
+export function sampleEvidence(given: Partial<Evidence> = {}): Evidence {
+  return {
+    load: sampleLoad(),
+    server: sampleResources(0.5),
+    budgetCores: 1,
+    isShared: false,
+    workers: 1,
+    attested: [],
+    host: {},
+    companions: [],
+    mode: { mode: 'closed' },
+    ...given,
+  };
+}
+
+/** A sample load by another engine, which reports only the required fields. */
 export function sampleTold(given: Partial<LoadResult> = {}): LoadResult {
   return {
     engine: 'wrk',

@@ -4,7 +4,7 @@ import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { Placement } from 'bench-model/record';
 import { makeReason } from 'bench-model/reasons';
 import { COMPANION_JUDGES, judgeInserts } from '../../src/judge/companions.ts';
-import { sampleLoad, sampleResources } from '../../../bench-lab/testing/samples.ts';
+import { sampleEvidence, sampleLoad, sampleResources } from '../../../bench-lab/testing/samples.ts';
 
 describe('the inserts of a trial', () => {
   it.each([
@@ -52,17 +52,9 @@ describe('a database', () => {
     const load = sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] });
     const evidence = { load, resources: sampleResources(cores), placement, besideRequests: 0 };
     const companion = COMPANION_JUDGES.database(() => undefined);
-    const verdict = judge({
-      load,
-      server: sampleResources(0.5),
-      budgetCores: placement.kind === 'shared' ? 1.8 : 1,
-      isShared: placement.kind === 'shared',
-      workers: 1,
-      attested: [],
-      host: {},
-      companions: [{ name: 'database', companion, evidence }],
-      mode: { mode: 'closed' },
-    });
+    const isShared = placement.kind === 'shared';
+    const companions = [{ name: 'database', companion, evidence } as const];
+    const verdict = judge(sampleEvidence({ load, budgetCores: isShared ? 1.8 : 1, isShared, companions }));
     expect(verdict.limit).toBe(limit);
     const bound = verdict.reasons.filter(({ code }) => code === 'companion-bound');
     expect(bound).toHaveLength(limit === 'database' ? 1 : 0);

@@ -4,24 +4,19 @@ import { findLimit, judge, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { GeneratorUse, LoadResult, OwnLoadResult } from 'bench-model/load';
 import type { HostWindow, Turns } from 'bench-model/measured';
-import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../../../bench-lab/testing/samples.ts';
+import {
+  sampleCounts,
+  sampleEvidence,
+  sampleLoad,
+  sampleResources,
+  sampleTold,
+} from '../../../bench-lab/testing/samples.ts';
 
 const ALL = [...METRIC_IDS];
 const RATES = metricsOf('pace');
 
 function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
-  return {
-    load: sampleLoad(load),
-    server: sampleResources(0.5),
-    budgetCores: 1,
-    isShared: false,
-    workers: 1,
-    attested: [],
-    host: {},
-    companions: [],
-    mode: { mode: 'closed' },
-    ...given,
-  };
+  return sampleEvidence({ load: sampleLoad(load), ...given });
 }
 
 /** The code and the invalidated metrics of each reason. */

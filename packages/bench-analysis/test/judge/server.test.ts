@@ -3,7 +3,7 @@ import { findBudget, isUsedUp, type ServerEvidence } from '../../src/judge/serve
 import { findLimit } from '../../src/judge/judge.ts';
 import type { Attestation } from 'bench-model/target';
 import type { ProcessUse } from 'bench-model/figures';
-import { sampleLoad, sampleResources } from '../../../bench-lab/testing/samples.ts';
+import { sampleEvidence, sampleResources } from '../../../bench-lab/testing/samples.ts';
 
 interface Given {
   coresUsed: number;
@@ -31,15 +31,7 @@ const processOf = (pid: number, ...threads: number[]): ProcessUse => ({
   threads,
 });
 
-const limitOf = (given: Given): string =>
-  findLimit({
-    ...evidenceOf(given),
-    load: sampleLoad(),
-    isShared: false,
-    host: {},
-    companions: [],
-    mode: { mode: 'closed' },
-  });
+const limitOf = (given: Given): string => findLimit(sampleEvidence(evidenceOf(given)));
 
 /** Two workers on four cores, with one busy thread each. */
 const loops = (...cores: number[]): Given => ({

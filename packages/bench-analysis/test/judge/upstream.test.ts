@@ -5,7 +5,12 @@ import type { Counts, Resources } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
 import type { Placement } from 'bench-model/record';
 import { COMPANION_JUDGES, type CompanionEvidence } from '../../src/judge/companions.ts';
-import { sampleCounts, sampleLoad, sampleResources } from '../../../bench-lab/testing/samples.ts';
+import {
+  sampleCounts,
+  sampleEvidence,
+  sampleLoad,
+  sampleResources,
+} from '../../../bench-lab/testing/samples.ts';
 
 const RATES = metricsOf('pace');
 
@@ -37,23 +42,9 @@ function windowOf(
   serverCores = 0.5,
 ): Evidence {
   const companion = COMPANION_JUDGES.upstream(() => ({ requests, fetchUs }), 10);
-  return {
-    load,
-    server: sampleResources(serverCores),
-    budgetCores: 1,
-    isShared: false,
-    workers: 1,
-    attested: [],
-    host: {},
-    companions: [
-      {
-        name: 'upstream',
-        companion,
-        evidence: { load, resources, placement, besideRequests },
-      },
-    ],
-    mode: { mode: 'closed' },
-  };
+  const evidence = { load, resources, placement, besideRequests };
+  const companions = [{ name: 'upstream', companion, evidence } as const];
+  return sampleEvidence({ load, server: sampleResources(serverCores), companions });
 }
 
 function judgeOf(upstream: UpstreamCase, counts: Partial<Counts> = {}, statusCodes = {}) {
