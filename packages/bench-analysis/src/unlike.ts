@@ -2,7 +2,7 @@ import { measuredOf } from 'bench-model/trial';
 import { coresOf } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
-import type { Placement, Trial } from 'bench-model/record';
+import type { Placement } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
 import { listUserRequests } from 'bench-targets/catalogue/workloads/requests/sent';
@@ -170,18 +170,17 @@ function describeWarmup({ autoWarmup, warmupSeconds }: Plan): string {
   return autoWarmup === true ? 'until each server is warm' : `${warmupSeconds} s`;
 }
 
-function haveCollected(trials: readonly Trial[]): boolean {
-  return trials.some((trial) => (measuredOf(trial)?.age?.collected ?? 0) > 0);
-}
-
-/** Names the targets whose servers collected garbage before the load in this run, but not in the other. */
-function describeCollected(run: StoredRun, other: StoredRun): string {
-  const [own, others] = [run, other].map(({ trials }) => Map.groupBy(trials, ({ target }) => target.id));
-  const unlike = [...(own ?? [])].filter(([id, trials]) => {
-    const there = others?.get(id);
-    return there !== undefined && haveCollected(trials) && !haveCollected(there);
-  });
-  return unlike.map(([id]) => `before the load of ${id}`).join(', ') || 'none';
+/** Names the targets of both runs whose servers collected garbage before the load in this one. */
+function describeCollected({ trials }: StoredRun, other: StoredRun): string {
+  const shared = new Set(other.trials.map(({ target }) => target.id));
+  const collected = trials.filter((trial) => (measuredOf(trial)?.age?.collected ?? 0) > 0);
+  const ids = new Set(collected.map(({ target }) => target.id).filter((id) => shared.has(id)));
+  return (
+    [...ids]
+      .toSorted()
+      .map((id) => `before the load of ${id}`)
+      .join(', ') || 'none'
+  );
 }
 
 /** The hosts that sent the load, without their names; undefined if the machine of the server did. */
