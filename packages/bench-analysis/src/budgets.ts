@@ -15,7 +15,7 @@ import { contestRun, countShares, scheduleOf, trialsByRound, type ComparedRun } 
 import type { Comparison } from './comparison.ts';
 import { differenceOf, locateMedian } from './differences.ts';
 import { boundFigure, exact, figureOf, openReasons } from './metrics.ts';
-import { alone, canDecide, concludeSample, locateTable, type Sample } from './paired.ts';
+import { alone, canDecide, compareGroups, type ComparedPair } from './paired.ts';
 import { thetaOf, toFactors } from './verdict.ts';
 
 /** A limit of a metric: a figure, or a share by which a target may be worse than a baseline of the same run. */
@@ -176,7 +176,7 @@ function compareWithBaseline(
     .map(({ candidate: target, located, ...row }) => ({ ...row, target, interval: located?.interval }));
 }
 
-function locateLimit(differences: Differences, error: number): Pick<Sample, 'located'> {
+function locateLimit(differences: Differences, error: number): Pick<ComparedPair, 'located'> {
   return { located: locateMedian(differences, error) };
 }
 
@@ -199,10 +199,10 @@ function compareWithFigure(
   );
   const rules = { schedule: scheduleOf(plan, stops), better, threshold: ANY_THRESHOLD };
   const rows = differences.map((own) => [alone(own)]);
-  return locateTable(rows, rules.schedule, { locate: locateLimit }).map((sample, index) => ({
+  return compareGroups(rows, rules, { locate: locateLimit }).map(({ comparison, located }, index) => ({
     ...cells[index]!,
-    comparison: concludeSample(sample, cells.length, rules),
-    interval: sample.located?.interval,
+    comparison,
+    interval: located?.interval,
   }));
 }
 

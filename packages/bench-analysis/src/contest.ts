@@ -3,9 +3,8 @@
  * pairs share its 5 % is known before the data: in a run of fixed rounds, all pairs of targets at a rung, with all requests
  * that are measured there; in a sequential test, each target with its baseline at every place.
  */
-import type { Comparison } from './comparison.ts';
 import { isBounded } from './differences.ts';
-import { concludeSample, locateTable, type PairedRules } from './paired.ts';
+import { compareGroups, type ComparedPair, type PairedRules } from './paired.ts';
 import type { Located } from 'bench-statistics/signed-rank';
 import type { Differences } from 'bench-statistics/two-way';
 import { keyOfPlace, placeOf, type Place } from 'bench-model/planned';
@@ -18,11 +17,7 @@ export interface Contestants extends Place {
 }
 
 /** Two targets at a place, and what the rounds say of them. */
-export interface Contested extends Contestants {
-  comparison: Comparison;
-  /** With the ends of the interval as they are: infinite where nothing bounds it. */
-  located?: Located | undefined;
-}
+export type Contested = Contestants & ComparedPair;
 
 /** Compares pairs of targets that have one of `shares` of the error each, place by place. Throws RangeError unless the threshold is above 0. */
 export function contestPairs(
@@ -31,12 +26,13 @@ export function contestPairs(
   rules: PairedRules,
 ): Contested[] {
   const places = [...Map.groupBy(pairs, keyOfPlace).values()];
-  const samples = locateTable(places, rules.schedule, { shares });
-  return places.flat().map(({ candidate, baseline, ...at }, index): Contested => {
-    const sample = samples[index]!;
-    const comparison = concludeSample(sample, shares, rules);
-    return { ...placeOf(at), candidate, baseline, comparison, located: sample.located };
-  });
+  const compared = compareGroups(places, rules, { shares });
+  return places.flat().map(({ candidate, baseline, ...at }, index) => ({
+    ...placeOf(at),
+    candidate,
+    baseline,
+    ...compared[index]!,
+  }));
 }
 
 /**

@@ -12,7 +12,7 @@ import { median } from 'bench-statistics/numbers';
 import type { Differences } from 'bench-statistics/two-way';
 import type { Comparison, Timed } from './comparison.ts';
 import { isBlind } from './control.ts';
-import { concludeSample, locateAlone, type PairedRules } from './paired.ts';
+import { compareAlone, type PairedRules } from './paired.ts';
 import { thetaOf } from './verdict.ts';
 
 /** The parts of the error: of cost, and of each of the three metrics of time. What waits usually waits for long. */
@@ -90,15 +90,8 @@ export function withTime(
   const threshold = Math.max(rules.threshold, TIME_THRESHOLD);
   const times = timesOf(rounds).map((one): Timed => {
     const differences = measure(rounds, one.by);
-    const compare = (shares: number): Comparison => {
-      const sample = locateAlone(differences, rules.schedule, shares);
-      return concludeSample(sample, shares, {
-        ...rules,
-        isCost: false,
-        better: METRICS[one.by].better,
-        threshold,
-      });
-    };
+    const own = { ...rules, isCost: false, better: METRICS[one.by].better, threshold };
+    const compare = (shares: number): Comparison => compareAlone(differences, own, shares);
     // That it is not worse needs no part of the error, and that it is different needs one.
     const whole = compare(comparisons);
     const isOpen = whole.verdict === 'same' || whole.verdict === 'undecided';

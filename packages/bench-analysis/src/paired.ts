@@ -31,7 +31,7 @@ export interface PairedRules {
 }
 
 /** The differences of one row up to its last look, with their centre and its interval. */
-export interface Sample {
+interface Sample {
   differences: Differences;
   /** True if the rounds are enough for an interval. */
   areEnough: boolean;
@@ -41,19 +41,44 @@ export interface Sample {
   mean?: Located | undefined;
 }
 
+/** The comparison of a row, and its interval with the ends as they are: infinite where nothing bounds it. */
+export type ComparedPair = Pick<Sample, 'located'> & { comparison: Comparison };
+
 /** Locates a row; the interval misses its centre with this probability at most. */
 type Locate = (differences: Differences, error: number) => Pick<Sample, 'located' | 'mean'>;
 
 /**
- * Locates the differences of the rows of one table, in order, by groups that were measured together. Each row ends at a planned look, or
- * where the run was stopped. Its interval gets one of `shares` of the error of that look (see `levelOf`), so that all intervals of the
- * table hold simultaneously. A run of fixed rounds that are too few for exact intervals gets those of `locateTogether`, group by group:
- * the choice depends on nothing that was measured. `locate` gives an exact interval, by default that of a pair.
+ * Compares the rows of one table, in order, by groups that were measured together. Each row ends at a planned look, or where the run
+ * was stopped. Its interval gets one of `shares` of the error of that look (see `levelOf`), so that all intervals of the table hold
+ * simultaneously. A run of fixed rounds that are too few for exact intervals gets those of `locateTogether`, group by group: the choice
+ * depends on nothing that was measured. `locate` gives an exact interval, by default that of a pair. Throws RangeError unless the
+ * threshold is above 0.
  */
-export function locateTable(
+export function compareGroups(
+  groups: readonly (readonly Pair[])[],
+  rules: PairedRules,
+  { shares = groups.flat().length, locate = locatePair }: { shares?: number; locate?: Locate } = {},
+): ComparedPair[] {
+  return locateGroups(groups, rules.schedule, { shares, locate }).map((sample) => ({
+    comparison: concludeSample(sample, shares, rules),
+    located: sample.located,
+  }));
+}
+
+/** Compares a row that nothing was measured together with. */
+export function compareAlone(differences: Differences, rules: PairedRules, shares: number): Comparison {
+  return compareGroups([[alone(differences)]], rules, { shares })[0]!.comparison;
+}
+
+/** Returns differences as a row that nothing was measured together with. */
+export function alone(differences: Differences): Pair {
+  return { candidate: 'row', baseline: 'limit', differences };
+}
+
+function locateGroups(
   groups: readonly (readonly Pair[])[],
   schedule: Schedule,
-  { shares = groups.flat().length, locate = locatePair }: { shares?: number; locate?: Locate } = {},
+  { shares, locate }: { shares: number; locate: Locate },
 ): Sample[] {
   return dropPartOfRound(groups, schedule).flatMap((group) => {
     const few = isFixed(schedule) ? locateFew(group, schedule, shares) : undefined;
@@ -72,16 +97,6 @@ export function locateTable(
       return { differences, areEnough, located: few?.[index] };
     });
   });
-}
-
-/** Locates a row by itself. */
-export function locateAlone(differences: Differences, schedule: Schedule, shares: number): Sample {
-  return locateTable([[alone(differences)]], schedule, { shares })[0]!;
-}
-
-/** A row that nothing was measured together with. */
-export function alone(differences: Differences): Pair {
-  return { candidate: 'row', baseline: 'limit', differences };
 }
 
 /** Locates rows by what they vary together, at the look of the longest. */
@@ -118,11 +133,8 @@ function locatePair(differences: Differences, error: number): Pick<Sample, 'loca
   return { located: locateWithin(differences, error), mean: locateMean(differences, error) };
 }
 
-/**
- * Reaches the verdict on a row that shares its error budget with this many comparisons. Throws RangeError unless the
- * threshold is above 0.
- */
-export function concludeSample(
+/** Reaches the verdict on a row that shares its error budget with this many comparisons. */
+function concludeSample(
   { differences, areEnough, located, mean }: Sample,
   rows: number,
   rules: PairedRules,

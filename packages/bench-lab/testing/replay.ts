@@ -2,12 +2,12 @@
 import type { Verdict } from 'bench-model/options';
 import type { Differences } from 'bench-statistics/two-way';
 import type { Comparison } from 'bench-analysis/comparison';
-import { alone, concludeSample, locateTable, type PairedRules } from 'bench-analysis/paired';
+import { alone, compareGroups, type PairedRules } from 'bench-analysis/paired';
 
 /** Makes the comparisons of one table, in order. */
 export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
   const groups = rows.map((row) => [alone(row)]);
-  return locateTable(groups, rules.schedule).map((sample) => concludeSample(sample, rows.length, rules));
+  return compareGroups(groups, rules).map(({ comparison }) => comparison);
 }
 
 /** Makes one comparison with the whole error budget. */
