@@ -68,29 +68,32 @@ function shareOfSame(share: number, more: number): number {
   return countVerdicts({ ...RULES, tests: 1000 }, draw).verdicts.same;
 }
 
+/** The share of samples of so many rounds that look like two kinds of processes. */
+function shareOfKinds(rounds: number, draw: (rounds: number) => number[]): number {
+  const found = Array.from({ length: 2000 }, () => findKinds(exactly(draw(rounds)), Math.log(1.02)));
+  return found.filter((one) => one !== undefined).length / found.length;
+}
+
+const each = (draw: () => number) => (rounds: number) => Array.from({ length: rounds }, draw);
+const KINDS = createRandom(3);
+const skewed = (): number => -0.3 * Math.log(1 - KINDS.float());
+const drawHalf = (rounds: number): number[] =>
+  Array.from({ length: rounds }, (_, at) => 0.02 * KINDS.normal() + (at < rounds >> 1 ? 0.34 : 0));
+
 describe('two kinds of processes', () => {
-  const random = createRandom(3);
-  const shareIn = (rounds: number, draw: (rounds: number) => number[]): number => {
-    const found = Array.from({ length: 2000 }, () => findKinds(exactly(draw(rounds)), Math.log(1.02)));
-    return found.filter((one) => one !== undefined).length / found.length;
-  };
-  const drawEach = (draw: () => number) => (rounds: number) => Array.from({ length: rounds }, draw);
-  const skewed = (): number => -0.3 * Math.log(1 - random.float());
   const noises = {
-    ...Object.fromEntries(NOISES.map((noise) => [noise, drawTests(noise, 0.08, 0, random)])),
-    bursts: drawEach(() => 0.02 * random.normal() * (random.float() < 0.3 ? 10 : 1)),
-    'one-sided bursts': drawEach(() => 0.02 * random.normal() + (random.float() < 0.15 ? skewed() : 0)),
-    skewed: drawEach(skewed),
+    ...Object.fromEntries(NOISES.map((noise) => [noise, drawTests(noise, 0.08, 0, KINDS)])),
+    'bursts of rounds': each(() => 0.02 * KINDS.normal() * (KINDS.float() < 0.3 ? 10 : 1)),
+    'one-sided bursts': each(() => 0.02 * KINDS.normal() + (KINDS.float() < 0.15 ? skewed() : 0)),
+    skewed: each(skewed),
   };
 
   it.each(Object.entries(noises))('are seen in at most 1 %% of samples of noise: %s', (_name, draw) => {
-    for (const rounds of [8, 9, 12, 18, 24, 40]) expect(shareIn(rounds, draw)).toBeLessThanOrEqual(0.01);
+    for (const rounds of [8, 9, 12, 18, 24, 40]) expect(shareOfKinds(rounds, draw)).toBeLessThanOrEqual(0.01);
   });
 
   it('are seen if half of the processes, or four of nine, cost 40 % more', () => {
-    const draw = (rounds: number): number[] =>
-      Array.from({ length: rounds }, (_, at) => 0.02 * random.normal() + (at < rounds >> 1 ? 0.34 : 0));
-    for (const rounds of [8, 9, 12, 24]) expect(shareIn(rounds, draw)).toBeGreaterThan(0.95);
+    for (const rounds of [8, 9, 12, 24]) expect(shareOfKinds(rounds, drawHalf)).toBeGreaterThan(0.95);
   });
 });
 

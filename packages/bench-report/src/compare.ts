@@ -135,9 +135,9 @@ function describeDear(
   if (dear === undefined) return [];
   const name = dear.isCandidate ? candidate : baseline;
   const where = `${dear.rounds.length === 1 ? 'round' : 'rounds'} ${listAll(dear.rounds.map(String))}`;
-  return [
-    `${dear.rounds.length} of ${rounds} processes of ${name} cost ${formatShare(dear.factor - 1)} more (${where})`,
-  ];
+  const change = formatChange(dear.factor);
+  const more = dear.factor < 2 ? `${change.slice(1)} more` : change.replace(' ×', ' times as much');
+  return [`${dear.rounds.length} of ${rounds} processes of ${name} cost ${more} (${where})`];
 }
 
 /** The difference in cost, and behind it those in time that do not follow from it: `+0.4 % (−0.5 % to +1.2 %), median latency +178 % (…)`. */

@@ -2,7 +2,7 @@ import type { Counts, LatencyUs } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
 import type { CompanionName } from 'bench-model/companions';
-import type { Alone, HostWindow, Limit, Measured, ServerBudget, Shape } from 'bench-model/measured';
+import type { Alone, HostWindow, Limit, Measured, ServerBudget, Shape, Turns } from 'bench-model/measured';
 import { isFatal, makeReason, type Reason, type ReasonCode, type Uncertain } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
 import type { CompanionEvidence, CompanionJudge } from './companions.ts';
@@ -30,8 +30,16 @@ export interface Surroundings {
   companions: Witness[];
 }
 
+/** Fields that may be undefined. */
+type Loose<Fields> = { [Name in keyof Fields]: Fields[Name] | undefined };
+
 /** The evidence for judging a window. */
-export interface Evidence extends Seen, Surroundings, Omit<ServerEvidence, 'server'> {
+export interface Evidence
+  extends
+    Pick<Seen, 'load' | 'host'>,
+    Loose<Pick<Seen, 'server' | 'turns' | 'alone'>>,
+    Surroundings,
+    Omit<ServerEvidence, 'server'> {
   /** True if the load runs on the same cores. */
   isShared: boolean;
   /** The load. In a closed loop, every connection sends its next request as soon as it is answered. */
@@ -65,7 +73,7 @@ export function judge(evidence: Evidence): Judgement {
   const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
   const { load, host, companions, mode } = evidence;
-  const turns = countTurns(evidence);
+  const turns = countTurns(evidence.turns);
   const flow = mode.mode === 'closed' ? judgeLittle(load, turns) : { served: [], reasons: [] };
   const reasons = [
     ...judgeCluster(load.cluster),
@@ -169,7 +177,7 @@ function describeSkew(
 }
 
 /** Counts the short turns that a load sums; 0 for one window. */
-function countTurns({ turns }: Pick<Seen, 'turns'>): number {
+function countTurns(turns: Turns | undefined): number {
   return turns?.answers.length ?? 0;
 }
 
@@ -179,12 +187,7 @@ const LATE_SAMPLE = { seconds: 0.05, share: 0.02 };
 /** Judges whether the CPU of the server was read when its window closed; the server is idle afterwards. */
 function judgeSpan({ load, server, mode, turns }: Evidence): Reason[] {
   // A fixed amount and an external tool are sampled from an idle server to an idle server.
-  if (
-    server === undefined ||
-    load.lifetime === undefined ||
-    mode.mode === 'amount' ||
-    countTurns({ turns }) > 0
-  )
+  if (server === undefined || load.lifetime === undefined || mode.mode === 'amount' || countTurns(turns) > 0)
     return [];
   const { windowSeconds } = load;
   const late = server.seconds - windowSeconds;

@@ -5,7 +5,7 @@ import { startsOnly } from 'bench-model/engines';
 import type { LoadResult } from 'bench-model/load';
 import { present } from 'bench-model/options';
 import type { LoadMode } from 'bench-model/settings';
-import type { Measured } from 'bench-model/measured';
+import type { Measured, Turns } from 'bench-model/measured';
 import type { Resources } from 'bench-model/figures';
 import { isFatal, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
@@ -58,7 +58,7 @@ export function derive(server: Resources, answers: number): Partial<Measured> {
 
 /** Counts the correct responses in the sampled span of a server. */
 export function countSampled(
-  { load, server, turns }: Pick<Seen, 'load' | 'turns'> & { server: Resources },
+  { load, server, turns }: { load: LoadResult; server: Resources; turns: Turns | undefined },
   mode: LoadMode['mode'],
 ): number {
   const { counts, lifetime, goodputPerSecond } = load;

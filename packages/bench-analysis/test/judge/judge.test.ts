@@ -19,6 +19,11 @@ function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> 
   return sampleEvidence({ load: sampleLoad(load), ...given });
 }
 
+function turnsOf(count: number): Turns {
+  const answers = Array<number>(count).fill(1000);
+  return { answers, goodputPerSecond: answers };
+}
+
 /** The code and the invalidated metrics of each reason. */
 function reasonsOf(evidence: Evidence): Record<string, readonly string[]> {
   return Object.fromEntries(judge(evidence).reasons.map(({ code, invalidates }) => [code, invalidates]));
@@ -193,7 +198,7 @@ describe("Little's law", () => {
     const counts = sampleCounts({ ok: 7000, inFlight: 10 });
     const inTurns = (meanCycleUs: number, turns?: number): Evidence => ({
       ...evidenceOf({ counts, completionsPerSecond: 6500, latencyUs: undefined, meanCycleUs }),
-      ...(turns === undefined ? {} : { turns }),
+      turns: turns === undefined ? undefined : turnsOf(turns),
     });
     expect(reasonsOf(inTurns(1380, 54))).not.toHaveProperty('connections');
     expect(reasonsOf(inTurns(1300, 54))).toHaveProperty('connections');
@@ -315,7 +320,7 @@ describe('a stall', () => {
   });
 
   it('is counted in short turns with all responses that end after theirs', () => {
-    const turns = { answers: Array<number>(50).fill(1000) } as Turns;
+    const turns = turnsOf(50);
     const inTurns = { ...stalled(20, { meanCycleUs: 3900 }), turns };
     expect(reasonsOf(inTurns)).not.toHaveProperty('connections');
     expect(reasonsOf({ ...stalled(1, { meanCycleUs: 3900 }), turns })).toHaveProperty('little');
