@@ -110,9 +110,7 @@ function rankRows(
     const trials = (groups.get(cellOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
     const measured = trials.flatMap((trial) => measuredOf(trial) ?? []);
     const loads = measured.map(({ load }) => load);
-    const ranks = new Map(
-      contests.map(({ table: { by }, ranks: all }) => [by, all.get(cellOf(row))]),
-    );
+    const ranks = new Map(contests.map(({ table: { by }, ranks: all }) => [by, all.get(cellOf(row))]));
     return {
       ...row,
       figures: figuresOf(row, ranks),
