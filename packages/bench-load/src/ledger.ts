@@ -8,7 +8,7 @@ import type { FirstWrong, IdleCloses, Slices, TlsUse } from 'bench-model/load';
 import { present } from 'bench-model/options';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from 'bench-statistics/histogram';
-import { idsIn } from 'bench-targets/catalogue/workloads/ids';
+import { idsIn } from 'bench-targets/catalogue/workloads/stamps';
 import { haveIds, isConditional } from 'bench-targets/catalogue/workloads/workload';
 import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/schema';
 import { isRightStatus } from 'bench-targets/catalogue/workloads/requests/status';

@@ -1,5 +1,5 @@
 /** The orders that share one load among several generator processes. */
-import { nextSender } from 'bench-targets/catalogue/workloads/ids';
+import { nextSender } from 'bench-targets/catalogue/workloads/stamps';
 import { sum } from 'bench-statistics/numbers';
 import type { Window } from './engine.ts';
 import { splitShares } from './merge.ts';

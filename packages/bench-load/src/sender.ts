@@ -1,6 +1,5 @@
-import { ID, haveIds } from 'bench-targets/catalogue/workloads/workload';
-import { createIds } from 'bench-targets/catalogue/workloads/ids';
-import { createStamps } from 'bench-targets/catalogue/workloads/stamps';
+import { ID } from 'bench-targets/catalogue/workloads/workload';
+import { createStamps, type Stamp } from 'bench-targets/catalogue/workloads/stamps';
 import { toOrigin } from 'bench-machine/tls';
 import { createBuilder } from './autocannon.ts';
 import { Cycle, routesOf } from './cycle.ts';
@@ -26,14 +25,6 @@ export interface Sender {
   replace(requests: readonly RequestSpec[]): void;
 }
 
-/** A mark, and its next value. */
-interface Mark {
-  mark: string;
-  next: () => string;
-  /** True if the response has to repeat the value. */
-  isId: boolean;
-}
-
 /** The part of an order that its sender needs. */
 type SenderSpec = Pick<
   ArmOrder,
@@ -50,10 +41,9 @@ export function createSender(spec: SenderSpec): Sender {
     const bytes = build({ ...request });
     return connectionOf(request) === undefined ? bytes : without(bytes, KEEP_ALIVE);
   };
-  const ids = haveIds(requests) ? [{ mark: ID, next: createIds(sender), isId: true }] : [];
-  const marks: Mark[] = [...ids, ...createStamps(sender).map((stamp) => ({ ...stamp, isId: false }))];
+  const stamps = createStamps(sender);
   const writerOf = (all: readonly RequestSpec[]): Writer =>
-    createWriter({ requests: all, routes: routesOf(spec) }, makeBytes, marks);
+    createWriter({ requests: all, routes: routesOf(spec) }, makeBytes, stamps);
   let write = writerOf(requests);
   return {
     take(slot) {
@@ -63,9 +53,10 @@ export function createSender(spec: SenderSpec): Sender {
       if (found.length === 0) return bytes;
       // Earlier writes may still wait for their socket.
       const stamped = Buffer.from(bytes);
-      for (const { mark, at } of found) {
-        const value = mark.next();
-        if (mark.isId) slot.own = { id: value, answer: [] };
+      for (const { stamp, at } of found) {
+        const value = stamp.next();
+        // The response has to repeat it.
+        if (stamp.mark === ID) slot.own = { id: value, answer: [] };
         for (const place of at) stamped.write(value, place, 'latin1');
       }
       return stamped;
@@ -98,7 +89,7 @@ function without(bytes: Buffer, text: string): Buffer {
 interface Written {
   bytes: Buffer;
   shape: number;
-  found: MarkPlaces;
+  found: StampPlaces;
 }
 
 /** Returns a request as it is sent. */
@@ -108,7 +99,7 @@ type Writer = (request: number) => Written;
 function createWriter(
   { requests, routes }: { requests: readonly RequestSpec[]; routes: readonly RouteSpec[] },
   makeBytes: (request: RequestSpec) => Buffer,
-  marks: readonly Mark[],
+  stamps: readonly Stamp[],
 ): Writer {
   const sentOnce = routes.flatMap((route, index) =>
     route.once === true ? new Packed(requests, route, requests.length + index, makeBytes) : [],
@@ -119,19 +110,19 @@ function createWriter(
     if (known !== undefined) return known;
     const packed = sentOnce.find((one) => one.holds(request));
     const bytes = packed?.take(request) ?? makeBytes(requests[request] as RequestSpec);
-    const one = { bytes, shape: packed?.shape ?? request, found: findPlaces(bytes, marks) };
+    const one = { bytes, shape: packed?.shape ?? request, found: findPlaces(bytes, stamps) };
     if (packed === undefined) written[request] = one;
     return one;
   };
 }
 
-type MarkPlaces = { mark: Mark; at: number[] }[];
+type StampPlaces = { stamp: Stamp; at: number[] }[];
 
-function findPlaces(bytes: Buffer, marks: readonly Mark[]): MarkPlaces {
-  return marks.flatMap((mark) => {
+function findPlaces(bytes: Buffer, stamps: readonly Stamp[]): StampPlaces {
+  return stamps.flatMap((stamp) => {
     const at: number[] = [];
-    for (let place = bytes.indexOf(mark.mark); place >= 0; place = bytes.indexOf(mark.mark, place + 1))
+    for (let place = bytes.indexOf(stamp.mark); place >= 0; place = bytes.indexOf(stamp.mark, place + 1))
       at.push(place);
-    return at.length === 0 ? [] : [{ mark, at }];
+    return at.length === 0 ? [] : [{ stamp, at }];
   });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { idsIn } from 'bench-targets/catalogue/workloads/ids';
+import { idsIn } from 'bench-targets/catalogue/workloads/stamps';
 import { ID } from 'bench-targets/catalogue/workloads/workload';
 import { Arrivals } from '../src/arrivals.ts';
 import { Client } from '../src/autocannon.ts';

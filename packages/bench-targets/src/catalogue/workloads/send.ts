@@ -1,8 +1,7 @@
 /** One HTTP request to a server, and its complete response. */
 import { request, type Agent, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
-import { createIds, nextSender } from './ids.ts';
-import { createStamps } from './stamps.ts';
+import { createStamps, nextSender } from './stamps.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from './workload.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Listening } from 'bench-machine/procfs';
@@ -14,9 +13,7 @@ export const ANSWER_SECONDS = 10;
 /** Larger than any response worth measuring: the checks hold it in memory. */
 const MOST_BYTES = 2 ** 28;
 
-const sender = nextSender();
-const nextId = createIds(sender);
-const stamps = createStamps(sender);
+const stamps = createStamps(nextSender());
 
 /** A server that accepts requests but did not answer in time. */
 export class UnansweredError extends BenchError {}
@@ -45,21 +42,6 @@ export interface Endpoint {
   stopped?: AbortSignal | undefined;
 }
 
-/** Returns a request with new values in place of its marks. */
-function stampRequest({ path, headers, body, ...rest }: WorkloadRequest): WorkloadRequest {
-  const stamped = { ...rest, path, headers, ...(body === undefined ? {} : { body }) };
-  for (const { mark, next } of stamps) {
-    const value = next();
-    const fill = (text: string): string => text.replaceAll(mark, value);
-    stamped.path = fill(stamped.path);
-    stamped.headers = Object.fromEntries(
-      Object.entries(stamped.headers).map(([name, text]) => [name, fill(text)]),
-    );
-    if (stamped.body !== undefined) stamped.body = fill(stamped.body);
-  }
-  return stamped;
-}
-
 /**
  * Sends one request on its own connection, or on one of `agent`, and returns the complete response. An id in the request is
  * a placeholder again in the response. Takes no longer than `seconds`. Throws what node:http throws, an `UnansweredError` if
@@ -72,13 +54,20 @@ export async function sendRequest(
   seconds = ANSWER_SECONDS,
   agent?: Agent,
 ): Promise<Answer> {
-  const spec = stampRequest(unstamped);
-  if (!haveIds([spec])) return send(endpoint, spec, seconds, agent);
-  const id = nextId();
-  const own = { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' };
-  const answer = await send(endpoint, own, seconds, agent);
-  const body = Buffer.from(answer.body.toString('latin1').replaceAll(id, ID), 'latin1');
-  return { ...answer, body };
+  const values = new Map(stamps.map(({ mark, next }) => [mark, next()]));
+  const stamp = (text: string): string =>
+    [...values].reduce((stamped, [mark, value]) => stamped.replaceAll(mark, value), text);
+  const headers = Object.entries(unstamped.headers).map(([name, text]) => [name, stamp(text)]);
+  const stamped = {
+    ...unstamped,
+    path: stamp(unstamped.path),
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    ...(unstamped.body !== undefined && { body: stamp(unstamped.body) }),
+  };
+  const answer = await send(endpoint, stamped, seconds, agent);
+  if (!haveIds([unstamped])) return answer;
+  const body = answer.body.toString('latin1').replaceAll(values.get(ID) ?? ID, ID);
+  return { ...answer, body: Buffer.from(body, 'latin1') };
 }
 
 function send(
