@@ -1,7 +1,6 @@
 /** Validates the stored files of a run against the shipped schemas. */
-import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
-import { createCheck } from 'bench-model/json-schema';
+import { checkBy } from 'bench-model/json-schema';
 import type { Host } from 'bench-model/host';
 import type { Trial } from 'bench-model/record';
 import type { RunFile } from 'bench-model/run';
@@ -15,23 +14,12 @@ export interface Stored {
   why: WhyFile;
 }
 
-/** Made at the first use: most commands need few of them. */
-const checks = new Map<keyof Stored, ReturnType<typeof createCheck>>();
-
 /** Returns the first difference of a value from its schema, with the path of the field; undefined if it keeps the schema. */
 export function problemWith(name: keyof Stored, value: unknown): string | undefined {
-  const check = checks.get(name) ?? makeCheck(name);
-  checks.set(name, check);
-  const errors = check(value);
+  const errors = checkBy(name)(value);
   // A condition fails because of the error before it, which says more.
   const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];
   return error === undefined ? undefined : describe(error);
-}
-
-function makeCheck(name: keyof Stored): ReturnType<typeof createCheck> {
-  const file = new URL(`../../../bench-model/schema/${name}.schema.json`, import.meta.url);
-  const schema = JSON.parse(readFileSync(file, 'utf8')) as object;
-  return createCheck({ schema });
 }
 
 function describe({ keyword, instancePath, params, message, data }: ErrorObject): string {

@@ -1,13 +1,11 @@
 /** Reads `bench.cluster.json`. */
-import { readFileSync } from 'node:fs';
 import { UsageError } from 'bench-model/errors';
-import { createCheck } from 'bench-model/json-schema';
+import { checkBy } from 'bench-model/json-schema';
 import { present } from 'bench-model/options';
 import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors } from './json-file.ts';
 import type { Cluster, ClusterFile, Spread } from 'bench-model/cluster';
 
-const SCHEMA = new URL('../../../bench-model/schema/cluster.schema.json', import.meta.url);
 const HINT = `${documentOf('guides/several-machines.md')} shows a complete bench.cluster.json`;
 
 /** The defaults of a file. */
@@ -25,8 +23,7 @@ type ReadCluster = ({ cluster: Cluster } | { spread: Spread }) & { connections?:
  */
 export function readCluster(file: string): ReadCluster {
   const read = readJsonFile(file, { missing: 'e.g. --cluster bench.cluster.json', wrong: HINT });
-  const schema = JSON.parse(readFileSync(SCHEMA, 'utf8')) as object;
-  refuseErrors(createCheck({ schema })(read.value), read, { what: 'the cluster', hint: HINT });
+  refuseErrors(checkBy('cluster')(read.value), read, { what: 'the cluster', hint: HINT });
   const { $schema: _schema, connections, roles: given, ...fields } = read.value as ClusterFile;
   const roles = { ...ROLES, ...given };
   if ('spread' in fields) {

@@ -1,21 +1,18 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from 'bench-model/errors';
-import { createCheck } from 'bench-model/json-schema';
+import { checkBy } from 'bench-model/json-schema';
 import type { Manifest as Written, RequestsFile, Service, WrittenVariant } from 'bench-model/manifest';
 import { PLAIN_VARIANT, type Stack, type Variant } from 'bench-model/stack';
 import { present } from 'bench-model/options';
 import { ADDRESS, LANGUAGES, startOf } from './apps/app.ts';
 import { findProject, runtimeOf } from './apps/project.ts';
 import { canMovePorts } from './ports.ts';
-import { fieldsOf, leavesFolder, namesService, unknownPlaceholder } from './apps/services.ts';
+import { fieldsOf, namesService, unknownPlaceholder } from './apps/services.ts';
 import { documentOf } from 'bench-machine/home';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from 'bench-machine/redact';
 import { readJsonFile, refuseErrors, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
 import { toDraft } from './workloads/requests/file.ts';
-
-const SCHEMA = new URL('../../../bench-model/schema/stack.schema.json', import.meta.url);
 
 /** The fields that the manifest of a user need not have: they are derived. */
 const DERIVED = ['language', 'framework', 'runtime', 'default'] as const;
@@ -28,16 +25,6 @@ const PLACEHOLDERS = {
   service: ['root', 'host', 'port'],
   setup: ['runtime', 'root'],
 };
-
-/** Made at the first use: not every command reads a manifest. */
-let errorsOf: ReturnType<typeof createCheck> | undefined;
-
-function makeCheck(): ReturnType<typeof createCheck> {
-  return createCheck({
-    schema: JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
-    allErrors: true,
-  });
-}
 
 const CONTRACT_HINT = `${documentOf('guides/add-a-framework.md')} shows a complete stack.json`;
 
@@ -52,7 +39,7 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
 
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
 export function checkManifest(read: JsonFile, root: string): Stack {
-  refuseErrors((errorsOf ??= makeCheck())(read.value), read, { what: 'a stack', hint: CONTRACT_HINT });
+  refuseErrors(checkBy('stack')(read.value), read, { what: 'a stack', hint: CONTRACT_HINT });
   const manifest = complete(read.value as Written, root);
   const lacking = DERIVED.find(
     (field) => manifest.requests === undefined && !(field in (read.value as Written)),
@@ -62,7 +49,7 @@ export function checkManifest(read: JsonFile, root: string): Stack {
       `${read.at([])}: without "requests", a stack needs the field "${lacking}"`,
       CONTRACT_HINT,
     );
-  for (const [path, problem] of problemsOf(manifest, root))
+  for (const [path, problem] of problemsOf(manifest))
     throw new UsageError(`${read.at(path)}: ${problem}`, CONTRACT_HINT);
   const found = findLiterals(manifest);
   hide(valuesOf(found.map(([, literal]) => literal)));
@@ -202,7 +189,7 @@ function findLiterals(manifest: Manifest): [Path, Literal][] {
 }
 
 /** Finds what the schema cannot express: names that nothing defines, and fields without an effect. */
-function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]> {
+function* problemsOf(manifest: Manifest): Generator<[Path, string]> {
   const { runtime, variants } = manifest;
   const isApp = manifest.requests !== undefined;
   for (const field of [
@@ -224,7 +211,7 @@ function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]
     const names = Object.keys(variants).join(', ');
     yield [['default'], `the default variant "${manifest.default}" is not among the variants (${names})`];
   }
-  for (const program of programsOf(manifest)) yield* problemsIn(program, manifest, root);
+  for (const program of programsOf(manifest)) yield* problemsIn(program, manifest);
   for (const [name, variant] of Object.entries(variants)) {
     const { workloads, groups, deviates = [], note, command } = variant;
     const build = [...(manifest.build ?? []), ...(variant.build ?? [])];
@@ -256,12 +243,9 @@ function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]
         `the command of "${name}" has no {port}, but Bench chooses the port of each trial`,
       ];
   }
-  if (!isApp) return;
-  for (const [path, file] of filesOf(manifest))
-    if (leavesFolder(root, file)) yield [path, `${file} is outside the folder of the manifest`];
 }
 
-function* problemsIn(program: Program, manifest: Manifest, root: string): Generator<[Path, string]> {
+function* problemsIn(program: Program, manifest: Manifest): Generator<[Path, string]> {
   const { job, path, wordsAt, words, env = {}, services } = program;
   const isApp = manifest.requests !== undefined;
   // A binary is built into the cache, so that nothing is written into the project.
@@ -287,9 +271,6 @@ function* problemsIn(program: Program, manifest: Manifest, root: string): Genera
     }
   }
   if (!isApp) return;
-  const [first = ''] = words;
-  if (first.includes('/') && leavesFolder(root, first))
-    yield [[...wordsAt, 0], `${first} is outside the folder of the manifest`];
   for (const [name, value] of Object.entries(env)) {
     const unknown = unknownPlaceholder(value, services);
     if (unknown === undefined) continue;
@@ -300,31 +281,4 @@ function* problemsIn(program: Program, manifest: Manifest, root: string): Genera
       names.length === 0 ? 'no service starts before' : `services before it give ${names.join(' ')}`;
     yield [[...path, 'env', name], `nothing gives ${unknown} a value: ${given}`];
   }
-}
-
-/** The files that a manifest names, with their places. */
-function filesOf({ lock, envFile, requests = [], rows, login }: Manifest): [Path, string][] {
-  const texts: [Path, unknown][] = requests.flatMap((one, index): [Path, unknown][] => {
-    if (typeof one === 'string') return [];
-    const { body, expect } = one;
-    const path = ['requests', index];
-    return [
-      [[...path, 'body'], body],
-      [[...path, 'expect'], expect?.body],
-      [[...path, 'expect'], expect?.schema],
-    ];
-  });
-  return [
-    ...[...texts, [['login', 'body'], login?.body] as const].map(
-      ([path, text]) => [path, fileIn(text)] as const,
-    ),
-    [['lock'], lock] as const,
-    [['envFile'], envFile] as const,
-    [['rows'], rows] as const,
-  ].flatMap(([path, file]) => (file === undefined ? [] : [[[...path], file]]));
-}
-
-/** The file that a value names by `@file`. */
-function fileIn(value: unknown): string | undefined {
-  return typeof value === 'string' && value.startsWith('@') ? value.slice(1) : undefined;
 }

@@ -436,19 +436,6 @@ describe('the manifest of an app', () => {
       '17: nothing gives {cache.url} a value: services before it give {db.host} {db.port} {db.url} {db.user} {db.password} {db.name}',
     ],
     ['app:app', '{db.url}', '10: {db.url}: the address of a service goes into "env", not into a command'],
-    ['"alembic"', '"../alembic"', '19: ../alembic is outside the folder of the manifest'],
-    ['"uvicorn"', '"./../uvicorn"', '10: ./../uvicorn is outside the folder of the manifest'],
-    [
-      '"redis-server"',
-      '"../../redis-server"',
-      '17: ../../redis-server is outside the folder of the manifest',
-    ],
-    ['@order.json', '@../secret.json', '14: ../secret.json is outside the folder of the manifest'],
-    [
-      '"services": {',
-      '"lock": "../requirements.txt",\n  "services": {',
-      '15: ../requirements.txt is outside the folder of the manifest',
-    ],
     [
       '"use": "postgres"',
       '"use": "oracle"',

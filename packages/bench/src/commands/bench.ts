@@ -12,7 +12,7 @@ import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { MOST_ROUNDS } from 'bench-model/limits';
 import { HOME, commandLine } from 'bench-machine/home';
 import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
-import { Texts } from 'bench-targets/catalogue/workloads/requests/texts';
+import { readText } from 'bench-targets/catalogue/workloads/requests/texts';
 import { redactUrl, redactWords } from 'bench-machine/redact';
 import type { BenchRequest } from '../plan/request.ts';
 import { toSecrets } from '../plan/secrets.ts';
@@ -518,7 +518,7 @@ function isOfBackground({ background, request: asked }: Values<typeof OPTIONS>):
 function toBackground(values: Values<typeof OPTIONS>): BackgroundRequest | undefined {
   const { background, body } = values;
   if (background === undefined || body === undefined || !isOfBackground(values)) return background;
-  return { ...background, body: new Texts().read(body, '--body') };
+  return { ...background, body: readText(body, '--body') };
 }
 
 /** The servers and the requests that were named. The path of an address is a request unless others are named. */

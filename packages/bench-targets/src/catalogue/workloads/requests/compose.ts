@@ -6,7 +6,7 @@ import { locateByName, readParts } from './parts.ts';
 import { MARKS } from '../stamps.ts';
 import { readRows, type Rows } from './rows.ts';
 import { fill, namesIn, TOKEN, variablesIn } from './template.ts';
-import { Texts } from './texts.ts';
+import { sha256Of } from './texts.ts';
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
@@ -40,7 +40,6 @@ export function completeUserRequests(
   if (requests.length === 0) {
     throw new UsageError('no request is named', "e.g. --get '/orders?limit=20'");
   }
-  const texts = new Texts();
   const rows = file === undefined ? undefined : readRows(file);
   const columns = new Set([
     ...(rows?.names ?? []),
@@ -53,7 +52,7 @@ export function completeUserRequests(
       'rename the column',
     );
   }
-  const parts = readParts({ requests, login }, texts, locate);
+  const parts = readParts({ requests, login }, locate);
   for (const [index, { request, body, expected }] of parts.kinds.entries()) {
     const { path, headers } = request;
     refuseUnknown(path, columns, locate(index, 'path'));
@@ -66,8 +65,9 @@ export function completeUserRequests(
   for (const text of [login?.path, ...Object.values(login?.headers ?? {}), parts.loginBody])
     refuseUnset(text, 'the login');
   for (const headers of [login?.headers, login?.send]) refuseHeaders(headers ?? {}, 'the login');
-  const { [login?.body ?? '']: _, ...digests } = texts.digests;
-  return { requests, files: digests, ...present({ rows: rows && describeRows(rows), login }), ...rest };
+  const read = [...parts.contents].filter(([name]) => name !== login?.body);
+  const files = Object.fromEntries(read.map(([name, content]) => [name, sha256Of(content)]));
+  return { requests, files, ...present({ rows: rows && describeRows(rows), login }), ...rest };
 }
 
 function describeRows({ file, count, names, sha256 }: Rows): UserRows {

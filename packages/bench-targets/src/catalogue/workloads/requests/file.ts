@@ -1,27 +1,20 @@
 /** The requests in a JSON file: a separate file of requests, or a manifest. */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { createCheck } from 'bench-model/json-schema';
+import { checkBy } from 'bench-model/json-schema';
 import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, showPath, type JsonFile } from '../../json-file.ts';
 import { present } from 'bench-model/options';
 import type { RequestsFile, WrittenLogin, WrittenRequest } from 'bench-model/manifest';
 import type { Draft, Locate, UserLogin, UserRequest } from 'bench-model/requests';
 
-const SCHEMA = new URL('../../../../../bench-model/schema/requests.schema.json', import.meta.url);
-
 const HINT = `${documentOf('guides/requests.md')} shows a complete file of requests`;
-
-/** Made at the first use. */
-let errorsOf: ReturnType<typeof createCheck> | undefined;
 
 /** Reads a file of requests, or those of a manifest. Throws a usage error with file and line if it is not right. */
 export function readRequests(file: string): { draft: Draft; locate: Locate } {
   const read = readJsonFile(file, { missing: 'e.g. --requests-file requests.json', wrong: HINT });
   const { requests, headers, rows, login } = Object(read.value) as RequestsFile;
   const written = 'variants' in Object(read.value) ? present({ requests, headers, rows, login }) : read.value;
-  errorsOf ??= createCheck({ schema: JSON.parse(readFileSync(SCHEMA, 'utf8')) as object });
-  refuseErrors(errorsOf(written), read, { what: 'a file of requests', hint: HINT });
+  refuseErrors(checkBy('requests')(written), read, { what: 'a file of requests', hint: HINT });
   return toDraft(written as RequestsFile, read, dirname(resolve(file)));
 }
 

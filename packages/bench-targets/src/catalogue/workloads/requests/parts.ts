@@ -2,7 +2,7 @@
 import type { UserLogin, UserRequest, Locate, Status } from 'bench-model/requests';
 import { compileSchema, type SchemaCheck } from './schema.ts';
 import { nameRequest } from './sent.ts';
-import type { Texts } from './texts.ts';
+import { readText, refuseChanged, sha256Of } from './texts.ts';
 
 /** The right statuses of a request that names none. */
 export const ANY_SUCCESS: readonly Status[] = ['2xx'];
@@ -18,23 +18,31 @@ export interface Kind {
   statuses: readonly Status[];
 }
 
-/** All requests, and the body of the login. */
+/** All requests, the body of the login, and the contents of the files by their names with the @. */
 export interface Parts {
   kinds: Kind[];
   loginBody: string | undefined;
+  contents: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the files of requests. Throws a usage error, with the place that `locate` gives, if one cannot be read or is not a
- * schema.
+ * Reads the files of requests, each once. Throws a usage error, with the place that `locate` gives, if one cannot be read, has
+ * changed since the run was planned, or is not a schema. `planned` are the digests of the files at that time.
  */
 export function readParts(
   { requests, login }: { requests: readonly UserRequest[]; login?: UserLogin | undefined },
-  texts: Texts,
   locate: Locate,
+  planned: Readonly<Record<string, string>> = {},
 ): Parts {
-  const read = (text: string | undefined, where: string): string | undefined =>
-    text === undefined ? undefined : texts.read(text, where);
+  const contents = new Map<string, string>();
+  const read = (text: string | undefined, where: string): string | undefined => {
+    if (text === undefined) return undefined;
+    const content = contents.get(text) ?? readText(text, where);
+    if (!text.startsWith('@')) return content;
+    refuseChanged(planned[text], sha256Of(content), `${where} ${text}`);
+    contents.set(text, content);
+    return content;
+  };
   const kinds = requests.map((request, index): Kind => {
     const { body, schema, statuses = ANY_SUCCESS } = request.expect ?? {};
     const where = locate(index, 'expect');
@@ -49,7 +57,7 @@ export function readParts(
       statuses,
     };
   });
-  return { kinds, loginBody: read(login?.body, 'the body of the login') };
+  return { kinds, loginBody: read(login?.body, 'the body of the login'), contents };
 }
 
 /** Locates requests by their names, for those that are in no file. */

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { UsageError } from 'bench-model/errors';
 import type { UserRows } from 'bench-model/requests';
 import type { Values } from './template.ts';
-import { digestOf } from './texts.ts';
+import { sha256Of } from './texts.ts';
 
 /** One row, and the line on which it ends. */
 export interface Row {
@@ -36,7 +36,7 @@ export function readRows(file: string): Rows {
   const isLines = ['.jsonl', '.ndjson', '.json'].includes(extname(file)) || text.trimStart().startsWith('{');
   const { names, rows } = isLines ? readLines(file, text) : readCsv(file, text);
   if (rows.length === 0) throw new UsageError(`${file}: the file has no rows`, HINT);
-  return { file, count: rows.length, names, sha256: digestOf(text), rows };
+  return { file, count: rows.length, names, sha256: sha256Of(text), rows };
 }
 
 function readCsv(file: string, text: string): { names: string[]; rows: Row[] } {

@@ -3,7 +3,7 @@ import { redactHeaders, redactUrl } from 'bench-machine/redact';
 import { present } from 'bench-model/options';
 import type { Draw, Route } from '../workload.ts';
 import type { UserRequests, UserRequest, CheckKind, Expectation, SentRequests } from 'bench-model/requests';
-import { digestOf } from './texts.ts';
+import { sha256Of } from './texts.ts';
 
 /** The method and the path of a request as it was written. */
 export function nameRequest({ method, path }: Pick<UserRequest, 'method' | 'path'>): string {
@@ -40,7 +40,7 @@ export function nameRoutes({ requests }: Pick<UserRequests, 'requests'>): string
 
 /** Returns the SHA-256 of a text: of the contents if it names a file. */
 function digestIn({ files }: Pick<UserRequests, 'files'>, text: string): string {
-  return files[text] ?? digestOf(text);
+  return files[text] ?? sha256Of(text);
 }
 
 /** Describes an expectation, with its texts by their digests. */
@@ -119,7 +119,7 @@ export function describeSent(
       headers: Object.keys(headers),
       ...present({
         bodySha256: body === undefined ? undefined : digestIn(userRequests, body),
-        expectSha256: expect && digestOf(describeExpectation(expect, userRequests)),
+        expectSha256: expect && sha256Of(describeExpectation(expect, userRequests)),
         once: routes[index]?.once === undefined ? undefined : (true as const),
         check: verified && checkOf(routes[index]),
       }),

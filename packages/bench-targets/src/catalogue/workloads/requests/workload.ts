@@ -24,7 +24,7 @@ import { readRows, type Row, type Rows } from './rows.ts';
 import { TrialError } from 'bench-model/errors';
 import { MARKS } from '../stamps.ts';
 import { fill, namesIn, TOKEN, type Place, type Values } from './template.ts';
-import { refuseChanged, Texts } from './texts.ts';
+import { refuseChanged } from './texts.ts';
 import { readToken } from './token.ts';
 
 /** The name of the workload that a user's requests are. */
@@ -46,10 +46,9 @@ const SENT_BY_CHECKS = 1 + 2 * PROBES_SENT_ONCE;
  * cannot be read or differs from the one that the plan was made with.
  */
 export function requestsWorkload(userRequests: UserRequests): Workload {
-  const texts = new Texts(userRequests.files);
   const rows = userRequests.rows && readRows(userRequests.rows.file);
   if (rows !== undefined) refuseChanged(userRequests.rows?.sha256, rows.sha256, `"rows": ${rows.file}`);
-  const parts = { ...readParts(userRequests, texts, locateByName(userRequests.requests)), rows };
+  const parts = { ...readParts(userRequests, locateByName(userRequests.requests), userRequests.files), rows };
   return {
     name: REQUESTS,
     rungs: [10],
