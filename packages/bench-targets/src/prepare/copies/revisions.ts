@@ -181,7 +181,7 @@ export async function layOut(
     const why = error.stderr.trim() === '' ? error.message : lastLine(error.stderr);
     throw new UsageError(`${copy.name} cannot be checked out: ${why}`);
   }
-  return { linked: linkSettings(top, folder), copied: await copyDatabases(top, folder) };
+  return addBeside(top, folder);
 }
 
 /** Makes a repository that reads the objects of the original. Tools that derive a version from tags find them. */
@@ -216,27 +216,38 @@ async function copyTree(top: string, folder: string): Promise<void> {
     const [from, to] = [join(top, name), join(folder, name)];
     // A deleted file is still in the index, as is one whose folder is a link now; a nested repository is listed as a folder.
     const found = lookInside(top, name);
-    if (found === undefined || holdsSettings(basename(name))) continue;
-    if (!found.isSymbolicLink() && !found.isFile()) continue;
+    if (!found?.isSymbolicLink() && !found?.isFile()) continue;
     mkdirSync(dirname(to), { recursive: true });
     if (found.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+    else if (holdsSettings(basename(name))) symlinkSync(from, to);
     else copyFileSync(from, to, constants.COPYFILE_FICLONE);
   }
 }
 
-/** Databases that are files, as SQLite has them, with their logs. */
-const DATABASES = ['*.db', '*.sqlite', '*.sqlite3', '*.db-wal', '*.sqlite-wal', '*.sqlite3-wal'];
+/** What git may find of settings, and of databases that are files, as SQLite has them, with their logs. */
+const BESIDE = ['*.env*', '*.npmrc', '*.yarnrc*', '*.pypirc', '*.netrc', '*.db', '*.db-wal', '*.sqlite*'];
+const DATABASE = /\.(db|sqlite3?)(-wal)?$/;
 
-/** Copies the databases that git ignores: a server often fails without its tables, and may write to them. */
-async function copyDatabases(top: string, folder: string): Promise<string[]> {
-  const ignored = ['--others', '--ignored', '--exclude-standard'];
-  const listed = await git(top, ['ls-files', '-z', ...ignored, '--', ...DATABASES]);
-  // The folders of packages and builds are not in the copy.
-  const names = listed
-    .split('\0')
-    .filter((name) => name !== '' && isFile(join(top, name)) && isFreeInside(folder, name));
-  for (const name of names) copyFileSync(join(top, name), join(folder, name), constants.COPYFILE_FICLONE);
-  return names;
+/**
+ * Links the settings of the original, and copies its databases: a server often fails without them. It may write to a database, but no
+ * secret leaves its folder. Returns the names of both.
+ */
+async function addBeside(top: string, folder: string): Promise<{ linked: string[]; copied: string[] }> {
+  const listed = await git(top, ['ls-files', '-z', '--others', '--', ...BESIDE]);
+  const added: { linked: string[]; copied: string[] } = { linked: [], copied: [] };
+  for (const name of listed.split('\0')) {
+    const [from, to] = [join(top, name), join(folder, name)];
+    // The folders of packages and builds are not in the copy.
+    if (name === '' || !isFile(from) || !isFreeInside(folder, name)) continue;
+    if (holdsSettings(basename(name))) {
+      symlinkSync(from, to);
+      added.linked.push(name);
+    } else if (DATABASE.test(name)) {
+      copyFileSync(from, to, constants.COPYFILE_FICLONE);
+      added.copied.push(name);
+    }
+  }
+  return added;
 }
 
 /** Returns what is at a path inside a folder; undefined for nothing, and for what a link on the way leads to. */
@@ -251,24 +262,4 @@ function isFreeInside(folder: string, name: string): boolean {
   const parent = dirname(name);
   const isThere = parent === '.' || lookInside(folder, parent)?.isDirectory() === true;
   return isThere && lookInside(folder, name) === undefined;
-}
-
-/** Links the settings beside the projects: a server often does not start without them, and no secret leaves its folder. */
-function linkSettings(top: string, folder: string): string[] {
-  const linked: string[] = [];
-  const visit = (inside: string): void => {
-    for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
-      if (entry.isDirectory() && entry.name !== '.git') visit(join(inside, entry.name));
-    }
-    const original = join(top, inside);
-    if (!lstatSync(original, { throwIfNoEntry: false })?.isDirectory()) return;
-    for (const entry of readdirSync(original, { withFileTypes: true })) {
-      const name = join(inside, entry.name);
-      if (!entry.isFile() || !holdsSettings(entry.name) || !isFreeInside(folder, name)) continue;
-      symlinkSync(join(top, name), join(folder, name));
-      linked.push(name);
-    }
-  };
-  visit('');
-  return linked;
 }
