@@ -181,7 +181,7 @@ export function makePlan(
       chosen.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
     generators,
-    startSeconds: startSecondsOf(targets, stacks, { attached, workload }),
+    startSeconds: startSecondsOf(targets, stacks, attached),
     barrierSeconds: options.cluster?.connectSeconds ?? workload.barrierSeconds ?? 30,
     hashEvery: userRequests === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
     engine,
@@ -257,13 +257,12 @@ function resourcesFor({ scale, machineCores = Infinity, generators, cores }: Ben
 function startSecondsOf(
   targets: readonly Target[],
   stacks: readonly Stack[],
-  { attached, workload }: { attached: AttachedServer[] | undefined; workload: Workload },
+  attached: AttachedServer[] | undefined,
 ): number {
   if (attached !== undefined) return ATTACHED_START_SECONDS;
-  const usual = workload.startSeconds ?? START_SECONDS;
   const names = new Set(targets.map(({ stack }) => stack));
   return Math.max(
-    ...[...names].map((name) => stacks.find((stack) => stack.name === name)?.startSeconds ?? usual),
+    ...[...names].map((name) => stacks.find((stack) => stack.name === name)?.startSeconds ?? START_SECONDS),
   );
 }
 

@@ -184,8 +184,6 @@ export interface Workload {
   timeoutSeconds: number;
   /** The longest wait until every connection has been answered once, in seconds; 30 by default. */
   barrierSeconds?: number;
-  /** The longest time to the first correct response of a server, in seconds; 30 by default. */
-  startSeconds?: number;
   /**
    * The designed wait of each response, in seconds; windows are a multiple of it. Absent if answers do not wait.
    * `params` are complete.
