@@ -8,13 +8,13 @@ set -eu
 cd "$(dirname "$0")"
 
 find_uv() {
-  for candidate in uv "$PWD/../.cache/uv/bin/uv"; do
+  for candidate in uv "$PWD"/../.cache/tools/uv-*/bin/uv; do
     if "$candidate" --version >/dev/null 2>&1; then
       echo "$candidate"
       return
     fi
   done
-  echo "lock.sh: uv is neither on PATH nor in .cache/uv. Install uv, or fetch it with: pnpm build uvicorn" >&2
+  echo "lock.sh: uv is neither on PATH nor in .cache/tools. Install uv, or fetch it with: pnpm build uvicorn" >&2
   exit 3
 }
 

@@ -1,7 +1,6 @@
 import { defineCommand, flag } from 'bench-http/cli/command';
 import { commandLine, HOME } from 'bench-machine/home';
-import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Stack } from 'bench-model/stack';
 import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
@@ -9,6 +8,7 @@ import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { suggest } from 'bench-model/suggest';
 import { findTool } from 'bench-targets/prepare/builds';
 import { digestOf } from 'bench-targets/prepare/digest';
+import { provideFolder } from 'bench-targets/prepare/environments';
 import { lastLine } from 'bench-targets/prepare/failures';
 import { findRuntime } from 'bench-targets/prepare/runtimes';
 import { BenchError } from 'bench-model/errors';
@@ -196,28 +196,22 @@ function end(done: readonly Done[]): number {
 async function provideTools(): Promise<string> {
   const lock = join(ROOT, 'python', 'dev-requirements.txt');
   const uv = await provideUv(HOME.cache);
-  const { argv } = await findRuntime(
-    { kind: 'python', spec: '3.13' },
-    { cache: HOME.cache, uv, mayInstall: true },
-  );
+  const { argv } = await findRuntime({ kind: 'python', spec: '3.13' }, { mayInstall: true });
   const [path = ''] = argv;
-  const digest = createHash('sha256').update(path).update(readFileSync(lock)).digest('hex').slice(0, 10);
-  const environment = join(HOME.cache, 'tools', digest);
-  if (existsSync(join(environment, 'bench-ready'))) return environment;
-  rmSync(environment, { recursive: true, force: true });
-  mkdirSync(join(HOME.cache, 'tools'), { recursive: true });
-  try {
-    await run([uv, 'venv', '--quiet', '--python', path, environment]);
-    const python = join(environment, 'bin', 'python');
-    await run([uv, 'pip', 'sync', '--quiet', '--require-hashes', '--python', python, lock]);
-  } catch (error) {
-    const { stderr, message } = error as SubprocessError;
-    const why = lastLine(stderr) || message;
-    throw (
-      unreachedError('uv', stderr) ??
-      new BenchError('toolchain', `the Python checks could not be installed: ${why}`)
-    );
-  }
-  writeFileSync(join(environment, 'bench-ready'), '');
+  const environment = join(HOME.cache, 'tools', digestOf([lock], path));
+  await provideFolder(environment, async () => {
+    try {
+      await run([uv, 'venv', '--quiet', '--python', path, environment]);
+      const python = join(environment, 'bin', 'python');
+      await run([uv, 'pip', 'sync', '--quiet', '--require-hashes', '--python', python, lock]);
+    } catch (error) {
+      const { stderr, message } = error as SubprocessError;
+      const why = lastLine(stderr) || message;
+      throw (
+        unreachedError('uv', stderr) ??
+        new BenchError('toolchain', `the Python checks could not be installed: ${why}`)
+      );
+    }
+  });
   return environment;
 }

@@ -4,7 +4,7 @@ import { sum } from 'bench-statistics/numbers';
 import { makeReason } from 'bench-model/reasons';
 import type { FailedTrial, Placement, Trial } from 'bench-model/record';
 import { plannedHead } from 'bench-http/measure/life';
-import { failTrial, refuseSameCode, type RunEffects } from 'bench-http/measure/run';
+import { failTrial, type RunEffects } from 'bench-http/measure/run';
 
 /** A host that measures one round after the other. */
 export interface RoundHost {
@@ -111,7 +111,6 @@ export async function runSpread(
     trials.push(...measured);
     for (const [index, trial] of measured.entries())
       effects.on({ kind: 'ended', trial, done: done + index + 1, of: countAll() });
-    refuseSameCode(measured);
   };
 
   for (;;) {

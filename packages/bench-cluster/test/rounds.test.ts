@@ -221,18 +221,4 @@ describe('a run that is spread over hosts', () => {
     for (const host of hosts) await host.end();
     expect((await result).trials).toHaveLength(4);
   });
-
-  it('stops if two copies ran the same code', async () => {
-    const { hosts, result } = spread(['a']);
-    const [a] = hosts as [FakeHost];
-    const over = result.catch((error: Error) => error.message);
-    const planned = PLAN.trials.filter(({ round }) => round === 1);
-    const same = { code: 'same-code' as const, text: 'the server ran the same code', invalidates: [] };
-    a.measure = () =>
-      Promise.resolve({
-        trials: planned.map((one) => ({ ...measured(one), reasons: [same] })),
-      });
-    await a.end();
-    expect(await over).toContain('same code');
-  });
 });

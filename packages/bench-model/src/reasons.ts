@@ -91,10 +91,6 @@ const ROWS = {
   companion: thrown,
   defect: thrown,
   'not-stopped': fatal(({ message }: { message: string }) => `the server could not be stopped: ${message}`),
-  'same-code': fatal(
-    ({ other, files }: { other: string; files: number }) =>
-      `the server ran the same code as ${other} (${files} files with the same contents)`,
-  ),
   'rows-used-up': fatal(({ file, rows, seconds, lives, needed }: RowsFacts) => {
     const all = `${figure(rows)} rows`;
     const whose = lives === 1 ? `its ${all}` : `the ${all} of one of ${figure(lives)} loads`;

@@ -49,7 +49,6 @@ const FACTS: Facts = {
     { file: 'ids.csv', rows: 120, seconds: 0.2, lives: 3, needed: 5900 },
     { file: 'ids.csv', rows: 12, seconds: 0, lives: 1 },
   ],
-  'same-code': [{ other: 'shop[./a]', files: 2 }],
   'host-lost': [
     { lost: [{ host: 'b', why: 'its host was lost' }], task: 'complete the round of this trial' },
     {
@@ -173,7 +172,6 @@ describe('the table of reasons', () => {
       'companion',
       'defect',
       'not-stopped',
-      'same-code',
       'rows-used-up',
       'host-lost',
       'wrong-answers',

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { commandLine } from 'bench-machine/home';
 import { UsageError } from 'bench-model/errors';
 import type { Matrix } from 'bench-model/options';
 import type { RuntimeKind, Target } from 'bench-model/target';
@@ -30,11 +31,16 @@ export function parsePackage(text: string): NamedPackage[] {
   if (python !== undefined) return [{ kind: 'python', name: python['name'] ?? '', wanted: text }];
   const { name, version } = NPM.exec(text)?.groups ?? {};
   if (name !== undefined && version !== undefined) return [{ kind: 'node', name, wanted: version }];
+  if (existsSync(join(text, 'stack.json')))
+    throw new UsageError(
+      `--with ${text}: a folder with a stack.json is a server, not a package`,
+      `compare two of them: ${commandLine('compare ./old ./new')}`,
+    );
   const found = readCheckout(resolve(text));
   if (found.length > 0) return found;
   throw new UsageError(
     `--with ${text}: not a version, and not a checkout`,
-    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json; with --upgrade also a name alone',
+    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml or a package.json that has a name; for upgrade also a name alone',
   );
 }
 
@@ -66,27 +72,7 @@ function readCheckout(folder: string): NamedPackage[] {
   const { name } = readNodeManifest(folder);
   // A package.json without a name holds the tools of a project, not a package.
   if (name !== undefined) found.push({ kind: 'node', name, wanted: `file:${folder}`, folder });
-  const stack = readStackFile(folder);
-  if (found.length === 0 && stack !== undefined) found.push({ ...stack, wanted: folder, folder });
   return found;
-}
-
-/** Returns true if the folder is a copy of a stack: its package or its `stack.json` has the stack's name. */
-export function isCopyOf(
-  { kind, name, folder }: NamedPackage,
-  stack: { name: string; root: string },
-): boolean {
-  if (folder === undefined || folder === stack.root) return false;
-  if (readStackFile(folder)?.name === stack.name) return true;
-  return readCheckout(stack.root).some((own) => own.kind === kind && own.name === name);
-}
-
-function readStackFile(folder: string): Pick<NamedPackage, 'kind' | 'name'> | undefined {
-  const file = join(folder, 'stack.json');
-  if (!existsSync(file)) return undefined;
-  const { name, runtime } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-  if (typeof name !== 'string' || (runtime !== 'node' && runtime !== 'python')) return undefined;
-  return { kind: runtime, name };
 }
 
 /** Throws a usage error if a runtime or a package fits none of these targets: it would have no effect. */

@@ -3,8 +3,10 @@ import { joinWords } from '../catalogue/apps/words.ts';
 import { HOME } from 'bench-machine/home';
 import { ToolchainError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';
+import type { FoundTarget } from '../catalogue/found.ts';
 import { firstError, withoutPlaces } from './failures.ts';
 import { run, SubprocessError } from 'bench-machine/subprocess';
+import { locate, fillPlace, pathOf, type Place } from './projects/ready.ts';
 import { unreachedError } from './unreached.ts';
 
 /** The timeout of one build command: a release build with all dependencies on a small machine. */
@@ -19,37 +21,32 @@ export function buildsOf(stack: Stack, variant: Variant): string[][] {
   return [...stack.build, ...variant.build];
 }
 
+/** Runs all build commands of a target at a place, in their order. Throws what `runBuild` throws. */
+export async function runBuilds({ stack, target, variant }: FoundTarget, place: Place): Promise<void> {
+  const name = `${stack.name}/${target.variant}`;
+  for (const words of buildsOf(stack, variant)) await runBuild(words, place, name);
+}
+
 /**
- * Runs one build command in the folder of the stack, by default in the environment of Bench. Throws a toolchain error
- * with the first error of its compiler if it fails, or else the end of its log.
+ * Runs a build command, with the programs of its place first on PATH. Throws a toolchain error with the first error of its
+ * compiler if it fails, or else the end of its log.
  */
-export async function runBuild(
-  argv: string[],
-  stack: Stack,
-  variant: string,
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<void> {
-  await run(argv, { cwd: stack.root, env: { ...CARGO, ...env }, timeoutMs: BUILD_MS }).catch(
-    (error: SubprocessError) => {
-      const log = `${error.stdout}${error.stderr}`.trim() || error.message;
-      const unreached = unreachedError(argv.includes('pip') ? 'pip' : basename(argv[0] ?? ''), log);
-      if (unreached !== undefined) throw unreached;
-      const lines = firstError(log) ?? withoutPlaces(log).split('\n').slice(-LOG_LINES);
-      const when = error.why === 'timeout' ? ` in ${BUILD_MS / 60_000} minutes` : '';
-      // A failure removes the environment that it ran in.
-      const isInEnvironment = argv[0]?.startsWith(HOME.cache) === true;
-      throw new ToolchainError(
-        [`${stack.name}/${variant} could not be built${when}:`, ...lines].join(
-          lines.length === 1 ? ' ' : '\n',
-        ),
-        /--locked was passed/.test(log)
-          ? 'make the lock first: cargo generate-lockfile'
-          : isInEnvironment
-            ? 'install what the build needs, then try again'
-            : `try it by hand: ${joinWords(argv)}`,
-      );
-    },
-  );
+export async function runBuild(words: string[], place: Place, name: string): Promise<void> {
+  const argv = locate(words, place, '"build"');
+  const env = { ...CARGO, ...process.env, ...pathOf(place.bins) };
+  await run(argv, { cwd: place.root, env, timeoutMs: BUILD_MS }).catch((error: SubprocessError) => {
+    const log = `${error.stdout}${error.stderr}`.trim() || error.message;
+    const unreached = unreachedError(argv.includes('pip') ? 'pip' : basename(argv[0] ?? ''), log);
+    if (unreached !== undefined) throw unreached;
+    const lines = firstError(log) ?? withoutPlaces(log).split('\n').slice(-LOG_LINES);
+    const when = error.why === 'timeout' ? ` in ${BUILD_MS / 60_000} minutes` : '';
+    throw new ToolchainError(
+      [`${name} could not be built${when}:`, ...lines].join(lines.length === 1 ? ' ' : '\n'),
+      /--locked was passed/.test(log)
+        ? 'make the lock first: cargo generate-lockfile'
+        : `try it by hand: ${joinWords(fillPlace(words, place))}`,
+    );
+  });
 }
 
 /** Variables that change what compilers make, whatever the sources. */

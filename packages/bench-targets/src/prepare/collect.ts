@@ -4,7 +4,7 @@
  * load from its first second mostly escapes it. So Bench has each Node process collect all garbage once, between the
  * verification and the load.
  */
-import { askBySignal, COLLECT, requiring, runtimesOf } from './signals.ts';
+import { askBySignal, COLLECT, hooked, runtimesOf } from './signals.ts';
 import type { Prepared } from './prepare.ts';
 
 const ANSWER_MS = 2000;
@@ -16,7 +16,7 @@ export function isNode({ stack, target }: Pick<Prepared, 'stack' | 'target'>): b
 
 /** Returns the environment in which Node collects garbage when it is asked to; `file` is the prefix of the responses. */
 export function collectableEnvironment(env: Record<string, string>, file: string): Record<string, string> {
-  return { ...requiring(env, 'collect.cjs'), BENCH_COLLECTED: file };
+  return { ...hooked('node', env), BENCH_COLLECTED: file };
 }
 
 /**

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { awaitLock } from 'bench-machine/filelock';
 import { HOME } from 'bench-machine/home';
 import type { Stack } from 'bench-model/stack';
-import type { FoundRuntime } from './runtimes.ts';
+import type { ResolvedRuntime } from 'bench-model/target';
 
 /** Marks a complete folder, and holds what its maker returned. */
 const READY = 'bench-ready';
 
 /** Returns the folder of an environment: one for each stack, runtime and digest of everything that decides its content. */
-export function folderOf({ name }: Stack, { runtime }: FoundRuntime, digest: string): string {
-  return join(HOME.cache, 'environments', `${name}-${runtime.version}-${digest}`);
+export function folderOf({ name }: Stack, { version }: ResolvedRuntime, digest: string): string {
+  return join(HOME.cache, 'environments', `${name}-${version}-${digest}`);
 }
 
 /** Returns true if a folder is complete. */
@@ -31,7 +31,7 @@ export function dayOf(folder: string): string {
 export async function provideFolder<Made>(
   folder: string,
   make: () => Promise<Made>,
-  log: (waiting: string) => void,
+  log?: (waiting: string) => void,
 ): Promise<Made> {
   if (!isComplete(folder)) {
     using _ = await awaitLock(`${folder}.lock`, log);

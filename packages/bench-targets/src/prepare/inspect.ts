@@ -53,7 +53,7 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
       return { state: 'on first use', why, work };
     }
     const uv = runtime.kind === 'python' ? await findUv(HOME.cache) : undefined;
-    const found = await findFitting(stack, runtime, { cache: HOME.cache, uv, mayInstall: false });
+    const found = await findFitting(stack, runtime, { mayInstall: false });
     const why = `${found.runtime.kind} ${found.runtime.version}`;
     if (runtime.kind !== 'python' || hasEnvironment(known, found)) return { state: 'ready', why, work: [] };
     const groups = variant.groups.length === 0 ? '' : ` (${variant.groups.join(' + ')})`;
@@ -78,9 +78,8 @@ const UV: Work = { kind: 'tool', name: 'uv', by: 'pip', seconds: SECONDS.uv };
 export async function inspectRuntime(
   spec: RuntimeSpec,
 ): Promise<{ state: 'ready' | 'missing'; why: string }> {
-  const uv = spec.kind === 'python' ? await findUv(HOME.cache) : undefined;
   try {
-    const { runtime } = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: false });
+    const { runtime } = await findRuntime(spec, { mayInstall: false });
     const program = spec.spec === 'bun' || spec.spec === 'deno' ? spec.spec : runtime.kind;
     const newer = program === 'none' ? undefined : newerRelease(program, runtime.version);
     const known = newer === undefined ? '' : `; ${newer} is out`;

@@ -28,7 +28,7 @@ export async function variablesOfMovedPort(
       throw new ToolchainError(why, 'remove "movesPort" from the manifest');
     });
   };
-  await provideFolder(folder, make, () => {});
+  await provideFolder(folder, make);
   const preloaded = env['LD_PRELOAD'] ?? process.env['LD_PRELOAD'];
   return {
     LD_PRELOAD: [library, preloaded].filter(Boolean).join(':'),

@@ -4,7 +4,7 @@ import { BenchError, UsageError } from 'bench-model/errors';
 import type { BenchOptions } from 'bench-model/options';
 import type { ResolvedRuntime, RuntimeKind } from 'bench-model/target';
 import { parseRuntime, readRuntime } from '../catalogue/runtimes.ts';
-import { findRuntime, PATHS_ONLY } from './runtimes.ts';
+import { findRuntime } from './runtimes.ts';
 
 /** The targets of a request and the runtimes that they are spread over. */
 type Named = Pick<BenchOptions, 'targets' | 'matrix'>;
@@ -55,7 +55,7 @@ async function nameOne(kind: RuntimeKind, text: string): Promise<string> {
   const spec = given.replace(/^~(?=\/)/, homedir());
   const { base, jit, env } = parseRuntime({ kind, spec });
   if (!base.includes('/')) return text;
-  const { runtime } = await findRuntime({ kind, spec }, PATHS_ONLY);
+  const { runtime } = await findRuntime({ kind, spec }, { mayInstall: false, isAnyNode: true });
   const isOn = runtime.build['jit'] === 'on by default' && env['PYTHON_JIT'] === undefined;
   const wanted = isOn && !jit ? spec.replace(/(?=\{|$)/, '+jit') : spec;
   return `${name ?? nameOf(runtime, wanted.slice(base.length))}=${wanted}`;

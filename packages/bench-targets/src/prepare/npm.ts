@@ -1,9 +1,9 @@
 /** Packages of npm that Bench fetches for itself, each into a folder of the cache. */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolchainError } from 'bench-model/errors';
-import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { provideFolder } from './environments.ts';
 import { reasonIn } from './failures.ts';
 import { unreachedError } from './unreached.ts';
 
@@ -17,11 +17,6 @@ export interface PackageFile {
   integrity?: string;
   /** The packages that a pinned one needs, such as `yarn@1.22.22`, with their hashes. */
   needs?: Record<string, string>;
-}
-
-/** Returns the path that a file of a package has in its folder. */
-export function pathInPackage(folder: string, { wanted, file }: PackageFile): string {
-  return join(folder, 'node_modules', split(wanted).name, file);
 }
 
 function split(wanted: string): { name: string; version: string } {
@@ -53,30 +48,25 @@ function order(folder: string, { wanted, integrity, needs }: PackageFile): strin
 
 /** Returns the path of a file of a package, which npm fetches if it is missing. Throws a toolchain error if that fails; `what` is its name. */
 export async function provideFile(folder: string, found: PackageFile, what: string): Promise<string> {
-  const path = pathInPackage(folder, found);
-  if (existsSync(path)) return path;
-  const hint = `it is part of the npm package ${found.wanted}`;
-  using _ = await awaitLock(`${folder}.lock`);
-  if (existsSync(path)) return path;
-  // Others look for the file without the lock, so it appears at once and complete.
-  const fetched = `${folder}.part`;
-  for (const old of [fetched, folder]) rmSync(old, { recursive: true, force: true });
-  mkdirSync(fetched, { recursive: true });
-  const words = [
-    ...order(fetched, found),
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    '--prefix',
-    fetched,
-  ];
-  await run(['npm', ...words], { timeoutMs: 600_000 }).catch((error: SubprocessError) => {
-    const why = unreachedError('npm', error.stderr)?.message ?? (reasonIn(error.stderr) || error.message);
-    throw new ToolchainError(`${what} is not installed and npm could not fetch it: ${why}`, hint);
+  const { wanted, file } = found;
+  const path = join(folder, 'node_modules', split(wanted).name, file);
+  const hint = `it is part of the npm package ${wanted}`;
+  await provideFolder(folder, async () => {
+    mkdirSync(folder, { recursive: true });
+    const words = [
+      ...order(folder, found),
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--prefix',
+      folder,
+    ];
+    await run(['npm', ...words], { timeoutMs: 600_000 }).catch((error: SubprocessError) => {
+      const why = unreachedError('npm', error.stderr)?.message ?? (reasonIn(error.stderr) || error.message);
+      throw new ToolchainError(`${what} is not installed and npm could not fetch it: ${why}`, hint);
+    });
+    if (!existsSync(path)) throw new ToolchainError(`${wanted} does not contain ${file}`, hint);
   });
-  if (!existsSync(pathInPackage(fetched, found)))
-    throw new ToolchainError(`${found.wanted} does not contain ${found.file}`, hint);
-  renameSync(fetched, folder);
   return path;
 }
 

@@ -5,7 +5,7 @@
 import type { PackageFile } from './npm.ts';
 
 /** A version of a package of PyPI, with the files that may be installed. */
-interface Pin {
+export interface Pin {
   name: string;
   version: string;
   sha256: readonly string[];

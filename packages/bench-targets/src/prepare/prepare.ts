@@ -1,17 +1,15 @@
 import { sep } from 'node:path';
 import { findStack, type FoundTarget } from '../catalogue/found.ts';
-import { packagesOf, parsePackage } from '../catalogue/packages.ts';
 import { claimsOfRuntime } from '../catalogue/runtimes.ts';
-import { BenchError, UsageError } from 'bench-model/errors';
+import { BenchError } from 'bench-model/errors';
 import { lastPrinted } from 'bench-machine/subprocess';
 import { HOME } from 'bench-machine/home';
 import { present } from 'bench-model/options';
 import type { Stack } from 'bench-model/stack';
 import type { Attestation, Target } from 'bench-model/target';
-import { filesOfDistribution, filesOfModule, type CodeClaim } from './imports.ts';
+import type { CodeClaim } from './imports.ts';
 import { prepareProject } from './projects/index.ts';
 import type { ReadyProject } from './projects/ready.ts';
-import { digestOfFiles, filesOfProject } from './projects/tree.ts';
 
 /** Takes a line for the user. A terminal also shows lines that the next one replaces. */
 export interface Tell {
@@ -23,7 +21,7 @@ export interface Tell {
 const STILL_SECONDS = 20;
 
 /** A target that can be launched. */
-export interface Prepared extends Omit<ReadyProject, 'root' | 'environment'>, FoundTarget {
+export interface Prepared extends Omit<ReadyProject, 'root'>, FoundTarget {
   /** The properties that every worker must attest. */
   claims: Attestation;
   /** The code that it must run, if it runs in a copy. */
@@ -57,7 +55,6 @@ export async function prepareAll(
   stacks: Stack[],
   on: Tell = () => {},
 ): Promise<{ prepared: Prepared[]; missing: Missing[] }> {
-  refuseSameCopies(targets);
   const prepared: Prepared[] = [];
   const missing: Missing[] = [];
   for (const target of targets) {
@@ -102,61 +99,30 @@ export function reportProgress(doing: string, tell: Tell): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Throws a usage error if two folders of `--with` hold the same files: the same code would be measured twice. */
-function refuseSameCopies(targets: Target[]): void {
-  const seen = new Map<string, string>();
-  for (const text of new Set(targets.flatMap(({ packages = [] }) => packages))) {
-    const folder = parsePackage(text).find((one) => one.folder !== undefined)?.folder;
-    if (folder === undefined) continue;
-    const digest = digestOfFiles(folder, filesOfProject(folder));
-    const other = seen.get(digest);
-    if (other !== undefined) {
-      throw new UsageError(
-        `--with ${other} and --with ${text} hold the same files: the same code would be measured twice`,
-        'change one of them, or measure one with --noise for the noise floor',
-      );
-    }
-    seen.set(digest, text);
-  }
-}
-
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const found = findStack(target, stacks);
   const { stack, variant } = found;
-  const { root, environment, ...ready } = await prepareProject(found, on);
+  const { root, ...ready } = await prepareProject(found, on);
   const ofRuntime =
     stack.project !== undefined || ready.runtime === undefined ? {} : claimsOfRuntime(ready.runtime);
   const prepared = { target, stack: { ...stack, root }, variant, ...ready };
   return {
     ...prepared,
     claims: { ...ofRuntime, ...variant.attest },
-    ...present({ code: codeOf(prepared, environment) }),
+    ...present({ code: codeOf(prepared) }),
   };
 }
 
-/** Returns the code that must run, if a target runs in a copy, or `--with` names a folder for a stack of Bench. */
-function codeOf(
-  { target, stack, command }: Pick<Prepared, 'target' | 'stack' | 'command'>,
-  environment: string | undefined,
-): CodeClaim | undefined {
+/** Returns the code that must run, if a target runs in a copy of its project. */
+function codeOf({
+  target,
+  stack,
+  command,
+}: Pick<Prepared, 'target' | 'stack' | 'command'>): CodeClaim | undefined {
   const { root: folder, original: instead, copy } = stack;
+  if (copy === undefined || instead === undefined) return undefined;
   const language = target.runtime?.kind ?? 'none';
-  if (copy !== undefined && instead !== undefined) {
-    const project = { program: programOfProject(command, folder) };
-    return { from: copy, language, folder, installed: undefined, instead, project };
-  }
-  const [from] = target.packages ?? [];
-  const named = packagesOf(target).find((one) => one.folder !== undefined);
-  if (from === undefined || named?.folder === undefined || stack.project !== undefined) return undefined;
-  const filesOfPackage = named.kind === 'python' ? filesOfDistribution : filesOfModule;
-  return {
-    from,
-    language: named.kind,
-    // A stack that imports workspace packages runs from a copy of the copy, beside those packages.
-    folder: instead === undefined ? named.folder : folder,
-    installed: environment === undefined ? undefined : filesOfPackage(environment, named.name),
-    instead,
-  };
+  return { from: copy, language, folder, instead, program: programOfProject(command, folder) };
 }
 
 /** Returns the program of a command if it is the project's, and not one of the machine that runs its code, such as `java`. */

@@ -1,7 +1,6 @@
 /** The Python programs of Bench itself. Each has an environment like that of a stack. */
 import { join } from 'node:path';
-import { usualRuntime } from '../catalogue/runtimes.ts';
-import { ROOT } from '../catalogue/stacks.ts';
+import { ROOT, targetsOf } from '../catalogue/stacks.ts';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import { ToolchainError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
@@ -44,17 +43,9 @@ export async function prepareProgram(program: Stack, use: ProgramUse): Promise<P
   const { id, variant = program.default, elsewhere, log } = use;
   if (HOME.kind !== 'repository')
     throw new ToolchainError(`${id} is available only in the repository of Bench`, elsewhere);
-
-  const target = {
-    id,
-    stack: program.name,
-    variant,
-    class: 'framework',
-    language: program.language,
-    framework: program.framework,
-    runtime: { kind: 'python', spec: usualRuntime('python') },
-  } as const;
-  const { prepared, missing } = await prepareAll([target], [program], log);
+  const targets = targetsOf(program).filter((one) => one.variant === variant);
+  const named = targets.map((one) => ({ ...one, id }));
+  const { prepared, missing } = await prepareAll(named, [program], log);
   const [found] = prepared;
   if (found === undefined) throw new ToolchainError(`${id}: ${missing[0]?.reason}`, missing[0]?.hint);
   return found;

@@ -7,10 +7,12 @@ import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { HOME } from 'bench-machine/home';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { isComplete } from './environments.ts';
 import { askPython } from './interpreters.ts';
-import { pathInPackage, provideFile, type PackageFile } from './npm.ts';
+import { provideFile, type PackageFile } from './npm.ts';
 import { interpretersOf, pathWithoutShims } from '../catalogue/pyenv.ts';
 import { unreachedError } from './unreached.ts';
+import { findUv, provideUv } from './uv.ts';
 
 /** A runtime on this machine, and the words that start it. */
 export interface FoundRuntime {
@@ -18,17 +20,15 @@ export interface FoundRuntime {
   argv: string[];
 }
 
-/** The places to search for a runtime, and the permission to fetch a missing one. */
+/** How a runtime is searched for. */
 interface Search {
-  cache: string;
-  uv: string | undefined;
+  /** True if a missing one is fetched. */
   mayInstall: boolean;
   /** True if the program is JavaScript of the user, which runs on any Node. */
   isAnyNode?: boolean;
+  /** The folder for what is fetched; that of Bench by default. */
+  cache?: string;
 }
-
-/** For runtimes that are given by path. */
-export const PATHS_ONLY: Search = { cache: HOME.cache, uv: undefined, mayInstall: false, isAnyNode: true };
 
 /** An interpreter that is not on this machine. */
 export class NotInstalledError extends BenchError {}
@@ -105,7 +105,7 @@ function packageOf(base: string): PackageFile | undefined {
   return process.platform === 'linux' ? { wanted: `node-${system}@${base}`, file: 'bin/node' } : undefined;
 }
 
-async function provideBinary(base: string, { cache, mayInstall }: Search): Promise<string> {
+async function provideBinary(base: string, { cache = HOME.cache, mayInstall }: Search): Promise<string> {
   const folder = join(cache, 'runtimes', base);
   const found = packageOf(base);
   const kept = findNodes(base);
@@ -117,7 +117,7 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
       `nvm install ${base}, or name its path: @/path/to/node`,
     );
   }
-  if (!mayInstall && !existsSync(pathInPackage(folder, found)))
+  if (!mayInstall && !isComplete(folder))
     throw new ToolchainError(
       `${base} is not installed`,
       `it is part of the npm package ${found.wanted}, which a run fetches`,
@@ -153,8 +153,9 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
  * Lists the interpreters to try, best first: those that uv keeps, those of pyenv, others that uv finds, those that it can
  * install.
  */
-async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promise<string[]> {
+async function pythonCandidates(base: string, { cache = HOME.cache, mayInstall }: Search): Promise<string[]> {
   if (base.includes('/')) return [base];
+  const uv = await (mayInstall ? provideUv : findUv)(cache);
   const env = { ...process.env, PATH: pathWithoutShims() };
   const find = async (...more: string[]): Promise<string[]> =>
     uv === undefined

@@ -9,9 +9,13 @@ import { familyOf, readLink, readText } from 'bench-machine/procfs';
 /** The folder of the modules that are loaded into servers. */
 export const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
 
-/** Returns the environment in which Node loads a module of that folder before the code of a server. */
-export function requiring(env: Readonly<Record<string, string>>, module: string): Record<string, string> {
-  const hook = join(HOOK, module).replaceAll(/["\\]/g, String.raw`\$&`);
+/** Returns the environment in which a server loads the hook of its language before its own code. */
+export function hooked(
+  language: 'python' | 'node',
+  env: Readonly<Record<string, string>>,
+): Record<string, string> {
+  if (language === 'python') return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':') };
+  const hook = join(HOOK, 'node.cjs').replaceAll(/["\\]/g, String.raw`\$&`);
   return { NODE_OPTIONS: [env['NODE_OPTIONS'], `--require "${hook}"`].filter(Boolean).join(' ') };
 }
 
@@ -51,7 +55,7 @@ export async function askBySignal(
 }
 
 /** Returns true if a process handles the signal; without a handler the signal could end it. */
-export function catchesSignal(pid: number, signal: number): boolean {
+function catchesSignal(pid: number, signal: number): boolean {
   if (process.platform !== 'linux') return true;
   const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? '0';
   return ((BigInt(`0x${caught}`) >> BigInt(signal - 1)) & 1n) === 1n;

@@ -9,17 +9,19 @@ import { basename, join } from 'node:path';
 import { BenchError, ToolchainError, TrialError } from 'bench-model/errors';
 import type { Profiled } from 'bench-model/why';
 import { familyOf, readLink } from 'bench-machine/procfs';
+import { HOME } from 'bench-machine/home';
 import { findProgram } from 'bench-machine/path';
 import { run } from 'bench-machine/subprocess';
 import { compareVersions } from '../catalogue/releases.ts';
 import { isNode } from '../prepare/collect.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { askBySignal, HOOK, requiring, runtimesOf } from '../prepare/signals.ts';
+import { askBySignal, HOOK, hooked, runtimesOf } from '../prepare/signals.ts';
 import { PY_SPY } from '../prepare/pins.ts';
+import { provideUv } from '../prepare/uv.ts';
+import { provideWheel } from '../prepare/wheels.ts';
 import { ATTACH_MS, attachTools, type Observed, type Tool } from './attach.ts';
 import { besideServer, type Beside } from './beside.ts';
 import { nameGo } from './go.ts';
-import { providePySpy } from './py-spy.ts';
 
 /** Samples per second. perf gets an odd number, so that it does not beat with timers of the kernel. */
 const RATES = { sampling: 1000, pySpy: 500, perf: 997 };
@@ -53,7 +55,8 @@ export async function findProfiler(prepared: Prepared, log: (line: string) => vo
   if (await hasSampling(interpreter)) return samplingOf(runtime.version);
   if (runtime.build['freethreaded'] === 'true')
     throw noProfiler(`py-spy cannot read Python ${runtime.version} without the GIL`);
-  return pySpyAt(await providePySpy(interpreter, log), runtime.version);
+  const install = [await provideUv(HOME.cache), 'pip', 'install', '--python', interpreter];
+  return pySpyAt(await provideWheel(HOME.cache, PY_SPY, install, log), runtime.version);
 }
 
 function noProfiler(reason: string): BenchError {
@@ -145,7 +148,7 @@ function pySpyAt(program: string, version: string): Profiler {
 const NODE: Profiler = {
   name: "V8's CPU profiler",
   ready(prepared, file) {
-    const env = { ...prepared.env, ...requiring(prepared.env, 'profile.cjs'), BENCH_PROFILE: file };
+    const env = { ...prepared.env, ...hooked('node', prepared.env), BENCH_PROFILE: file };
     return { ...prepared, env };
   },
   async attach(pid, file) {

@@ -7,9 +7,8 @@ import { isListening } from 'bench-machine/ports';
 import type { Server } from 'bench-machine/launch';
 import { sum, sumByKey } from 'bench-statistics/numbers';
 import { isNode } from '../prepare/collect.ts';
-import { hooked } from '../prepare/imports.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { askBySignal, COLLECT, runtimesOf } from '../prepare/signals.ts';
+import { askBySignal, COLLECT, hooked, runtimesOf } from '../prepare/signals.ts';
 
 /** A server that does not handle signals is not waited for. */
 const ANSWER_MS = 1000;
@@ -48,7 +47,10 @@ export function tellingEnvironment(
   env: Record<string, string>,
   { file, root }: { file: string; root: string },
 ): Record<string, string> {
-  return { ...(teller === 'python' && { ...hooked(env), BENCH_OWN: root }), BENCH_COLLECTIONS: file };
+  return {
+    ...(teller === 'python' && { ...hooked('python', env), BENCH_OWN: root }),
+    BENCH_COLLECTIONS: file,
+  };
 }
 
 /** Returns what all processes of a server tell so far; undefined if none answers. */

@@ -42,7 +42,7 @@ describe('pyenv', () => {
   });
 
   it('says how to install a version that is missing', async () => {
-    const search = { cache: join(root, 'cache'), uv: undefined, mayInstall: false };
+    const search = { cache: join(root, 'cache'), mayInstall: false };
     await expect(findRuntime({ kind: 'python', spec: '3.97' }, search)).rejects.toMatchObject({
       message: 'CPython 3.97 is not installed',
       hint: 'uv python install 3.97, pyenv install 3.97, or name its path: --python 3.97=/a/path/python3',
@@ -60,7 +60,7 @@ describe('pyenv', () => {
   it('gives Bench its uv and its interpreter without a shim', async () => {
     const uv = await findUv(join(root, 'cache'));
     expect(uv).toBe(join(own, 'uv'));
-    const search = { cache: join(root, 'cache'), uv, mayInstall: false };
+    const search = { cache: join(root, 'cache'), mayInstall: false };
     const { runtime, argv } = await findRuntime({ kind: 'python', spec: '3.98' }, search);
     expect([runtime.version, argv]).toEqual(['3.98.1', ['x']]);
     expect(pathWithoutShims()?.split(delimiter)).not.toContain(shims);

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { findTool, runBuild } from '../../src/prepare/builds.ts';
-import { sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const folder = import.meta.dirname;
-const stack = { ...sampleStack('api'), root: folder };
 
 describe('runBuild', () => {
   it('reports the last lines of a failed build without a known error, without local paths', async () => {
     const script = 'seq 30; echo "/root/go/pkg/a: no such thing at https://proxy.test/a" >&2; exit 1';
-    const error = await runBuild(['sh', '-c', script], stack, 'two').catch((thrown: unknown) => thrown);
+    const error = await runBuild(['sh', '-c', script], { root: folder, bins: [] }, 'api/two').catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({
       code: 'toolchain',
       hint: expect.stringMatching(/^try it by hand: sh -c '/),

@@ -2,7 +2,6 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { isCopyOf, parsePackage } from '../../src/catalogue/packages.ts';
 import { findCode, type CodeClaim } from '../../src/prepare/imports.ts';
 import { errorOf } from '../../../bench-lab/testing/samples.ts';
 
@@ -28,10 +27,9 @@ const claim = (folder: string): CodeClaim => ({
   from: `./${folder}`,
   language: 'python',
   folder: join(place, folder),
-  installed: undefined,
   instead: join(place, 'shop'),
+  program: '',
 });
-const ofProject = (folder: string): CodeClaim => ({ ...claim(folder), project: { program: '' } });
 const filesIn = (folder: string) =>
   ['app.py', 'work.py', '.venv/lib/x.py'].map((name) => join(place, folder, name));
 
@@ -57,13 +55,6 @@ describe('findCode', () => {
     );
   });
 
-  it('fails if the server loaded no file of the copy, or did not report its files', () => {
-    expect(errorOf(() => findCode(claim('a'), ['/usr/lib/os.py'])).message).toContain(
-      'no loaded file is in the folder of the copy',
-    );
-    expect(errorOf(() => findCode(claim('a'), [])).message).toContain('did not report which files');
-  });
-
   it('recognises a copy inside the original, and one behind a link', () => {
     const inner = [write('shop/copies/c/app.py', 'c')];
     expect(findCode({ ...claim('a'), folder: join(place, 'shop/copies/c') }, inner).files).toBe(1);
@@ -71,57 +62,28 @@ describe('findCode', () => {
     expect(findCode({ ...claim('a'), folder: join(place, 'link') }, filesIn('a')).files).toBe(2);
   });
 
-  it('counts files installed from the folder', () => {
-    const file = write('env/site-packages/shop/app.py', 'x');
-    const installed = { root: join(place, 'env/site-packages'), files: [file] };
-    expect(findCode({ ...claim('a'), installed }, [file])).toMatchObject({ files: 1 });
-  });
-});
-
-describe('findCode, for a project of a user', () => {
   it('is the code of the copy, whatever else the server has loaded', () => {
     const shared = write('shop/shared/lib.py', 'shared');
-    expect(findCode(ofProject('a'), [...filesIn('a'), shared, '/usr/lib/os.py'])).toMatchObject({
+    expect(findCode(claim('a'), [...filesIn('a'), shared, '/usr/lib/os.py'])).toMatchObject({
       from: './a',
       files: 2,
     });
   });
 
-  it('fails if the server has loaded a file of the original instead of that of the copy', () => {
-    const files = [join(place, 'a', 'app.py'), join(place, 'shop', 'work.py')];
-    expect(errorOf(() => findCode(ofProject('a'), files)).message).toMatch(
-      /the server runs .*shop\/work\.py, which is not in the copy$/,
-    );
-  });
-
   it('says why it cannot be told', () => {
     const program = write('a/bin/server', 'elf');
-    const binary = { ...ofProject('a'), language: 'none' as const, project: { program } };
+    const binary = { ...claim('a'), language: 'none' as const, program };
     expect(findCode(binary, [program])).toMatchObject({ files: 1 });
     expect(
       [
         findCode(binary, ['/usr/bin/other']),
-        findCode(ofProject('a'), []),
-        findCode(ofProject('a'), ['/usr/lib/os.py']),
+        findCode(claim('a'), []),
+        findCode(claim('a'), ['/usr/lib/os.py']),
       ].map(({ unknown }) => unknown),
     ).toEqual([
       'no process of the server runs a program of the copy',
       'the server did not report which files it had loaded',
       'no loaded file is in the folder of the copy',
     ]);
-  });
-});
-
-describe('a copy of a stack', () => {
-  const stack = { name: 'shop', root: join(place, 'shop') };
-
-  it('has the same name in stack.json or in its package, and is not the stack itself', () => {
-    write('shop/pyproject.toml', '[project]\nname = "shop"\n');
-    write('b/pyproject.toml', '[project]\nname = "shop"\n');
-    write('other/pyproject.toml', '[project]\nname = "fastapi"\n');
-    write('a/stack.json', '{ "name": "shop", "runtime": "python" }');
-    const isCopy = (folder: string) => parsePackage(join(place, folder)).some((one) => isCopyOf(one, stack));
-    expect(['a', 'b', 'other', 'shop'].map(isCopy)).toEqual([true, true, false, false]);
-    expect(parsePackage(join(place, 'a'))).toMatchObject([{ kind: 'python', name: 'shop' }]);
   });
 });

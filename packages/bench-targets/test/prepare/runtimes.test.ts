@@ -34,7 +34,7 @@ describe('a runtime that has to be fetched', () => {
     chmodSync(join(folder, 'bin', 'npm'), 0o755);
     vi.stubEnv('PATH', `${join(folder, 'bin')}:${process.env['PATH']}`);
     vi.stubEnv('FAKE', folder);
-    const search = { cache: join(folder, 'cache'), uv: undefined, mayInstall: true };
+    const search = { cache: join(folder, 'cache'), mayInstall: true };
     const first = findRuntime({ kind: 'node', spec: 'bun' }, search);
     await pWaitFor(() => existsSync(join(folder, 'half')));
     const second = findRuntime({ kind: 'node', spec: 'bun' }, { ...search, isAnyNode: true });

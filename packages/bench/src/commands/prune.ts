@@ -16,10 +16,7 @@ import { sum } from 'bench-statistics/numbers';
 const KINDS = {
   environments: () => foldersIn(join(HOME.cache, 'environments')),
   builds: () => ['builds', 'cargo'].map((name) => join(HOME.cache, name)),
-  tools: () => [
-    join(HOME.cache, 'uv'),
-    ...['tools', 'runtimes', 'managers'].map((name) => join(HOME.cache, name)),
-  ],
+  tools: () => ['tools', 'runtimes', 'managers'].map((name) => join(HOME.cache, name)),
   // A run removes its own; those of a killed run stay.
   revisions: () => foldersIn(join(HOME.cache, 'revisions')),
   runs: () => listRuns().map((run) => join(HOME.results, run)),

@@ -109,7 +109,7 @@ async function findReleaseOf(stack: Stack, now: RuntimeSpec, name: string): Prom
   const { root, project } = stack;
   if (now.kind === 'node') return findNodeRelease(root, project?.lock, name);
   const uv = await provideUv(HOME.cache);
-  const { argv, runtime } = await findRuntime(now, { cache: HOME.cache, uv, mayInstall: true });
+  const { argv, runtime } = await findRuntime(now, { mayInstall: true });
   const lock = project?.lock ?? { kind: 'requirements', file: join(root, 'requirements.txt') };
   const [python = ''] = argv;
   return findRelease({ target: stack.name, root, lock, python, version: runtime.version, uv }, name);
@@ -215,11 +215,8 @@ function bestMaker(all: readonly InstalledPython[], [now, ...wanted]: readonly s
 
 /** Returns the word that names a build: its line if that is what Bench finds for it, otherwise its path. */
 async function specOf({ line, path }: InstalledPython): Promise<string> {
-  const uv = await provideUv(HOME.cache);
-  const usual = await findRuntime(
-    { kind: 'python', spec: line },
-    { cache: HOME.cache, uv, mayInstall: false },
-  ).catch(() => undefined);
+  const spec = { kind: 'python', spec: line } as const;
+  const usual = await findRuntime(spec, { mayInstall: false }).catch(() => undefined);
   return usual?.argv[0] === path ? line : path;
 }
 

@@ -3,7 +3,7 @@ import { TrialError } from 'bench-model/errors';
 import type { FoundCapacity } from 'bench-model/measured';
 import { soundSearchOf } from 'bench-analysis/capacities';
 import type { FailedTrial, Trial } from 'bench-model/record';
-import { makeReason, type Reason } from 'bench-model/reasons';
+import type { Reason } from 'bench-model/reasons';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { ROWS_HINT } from '../plan/rows.ts';
 import { measureTogether } from './conductor.ts';
@@ -63,7 +63,7 @@ export async function run(
       const earlier = searchesBefore(trials, planned);
       return { planned, context: { ...scaleTo(found.target, { plan, placed }), ...found, earlier } };
     });
-    const measured = failSameCode(await measureTogether(entries, effects), trials);
+    const measured = await measureTogether(entries, effects);
     // An interrupted trial is not stored: --resume measures it again.
     if (effects.interrupted()) break;
     await effects.record(measured);
@@ -71,7 +71,6 @@ export async function run(
       trials.push(trial);
       effects.on({ kind: 'ended', trial, done: trials.length, of });
     }
-    refuseSameCode(measured);
     refuseUsedUp(measured);
   }
   return trials;
@@ -85,43 +84,12 @@ export function searchesBefore(trials: readonly Trial[], planned: PlannedTrial):
   });
 }
 
-/** Throws a trial error if a server ran the same code as another copy: further rounds would mean nothing either. */
-export function refuseSameCode(measured: readonly Trial[]): void {
-  for (const { target, reasons } of measured) {
-    const same = reasons.find(({ code }) => code === 'same-code');
-    if (same !== undefined) {
-      throw new TrialError(`${target.id}: ${same.text}`, 'see which folder each server imports from');
-    }
-  }
-}
-
 /** Throws a trial error if the rows of a trial were used up: those of the next one would be too. */
 export function refuseUsedUp(measured: readonly Pick<Trial, 'target' | 'reasons'>[]): void {
   for (const { target, reasons } of measured) {
     const found = reasons.find(({ code }) => code === 'rows-used-up');
     if (found !== undefined) throw new TrialError(`${target.id}: ${found.text}`, ROWS_HINT);
   }
-}
-
-/** Fails trials whose server ran the same code as another copy: their difference would mean nothing. */
-function failSameCode(measured: Trial[], before: Trial[]): Trial[] {
-  const all = [...before, ...measured];
-  return measured.map((trial) => {
-    const { target, code } = trial;
-    const twin = all.find(
-      (other) =>
-        // Commits of a project may differ in other files than those that its server loads.
-        target.copy === undefined &&
-        code?.sha256 !== undefined &&
-        other.code?.sha256 === code.sha256 &&
-        other.code.from !== code.from &&
-        other.target.stack === target.stack &&
-        other.target.variant === target.variant &&
-        other.target.runtime?.spec === target.runtime?.spec,
-    );
-    if (twin?.code === undefined) return trial;
-    return failTrial(trial, makeReason('same-code', { other: twin.code.from, files: twin.code.files ?? 0 }));
-  });
 }
 
 /** Returns a trial as failed for this reason. Its figures are kept as partial. */

@@ -1,19 +1,18 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { needs, uv } from '../../../bench-lab/testing/needs.ts';
 import { Place, flags, hasProc } from './cli.ts';
 
-const FEW = { connections: 2, rounds: 1, warmup: 0, amount: 40 };
+const FEW = { get: '/', connections: 2, rounds: 1, warmup: 0, amount: 40 };
 
-/** A server outside the repository: one file and one module. */
+/** A service: one file and one module. */
 const SERVERS = {
   python: {
     'app.py': `
-import json, os, sys
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import work
-devices = json.dumps(json.load(open(os.environ["BENCH_DEVICES"]))).encode()
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1
@@ -21,111 +20,75 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         work.work()
         self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(devices)))
+        self.send_header("content-length", "2")
         self.end_headers()
-        self.wfile.write(devices)
+        self.wfile.write(b"[]")
         self.wfile.flush()
-print('bench-attest {"jit": false}', flush=True)
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 `,
     module: 'work.py',
     empty: 'def work(): pass\n',
     changed: 'def work(): return 1\n',
-    command: ['{runtime}', '-m', 'app', '{port}'],
+    command: 'python -m app {port}',
   },
   node: {
     'app.mjs': `
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { work } from './work.mjs';
-const devices = JSON.stringify(JSON.parse(readFileSync(process.env.BENCH_DEVICES, 'utf8')));
 createServer((request, response) => {
   work();
-  response.setHeader('content-type', 'application/json').end(devices);
+  response.end('[]');
 }).listen(Number(process.argv[2]), '127.0.0.1');
 process.on('SIGTERM', () => process.exit());
 `,
     module: 'work.mjs',
     empty: 'export function work() {}\n',
     changed: 'export function work() { return 1; }\n',
-    command: ['{runtime}', 'app.mjs', '{port}'],
+    command: 'node app.mjs {port}',
   },
 } as const;
 
-/** Writes the server and two copies. Returns their folders. */
-function writeShop(place: Place, runtime: keyof typeof SERVERS): { shop: string; copies: string[] } {
-  const { module, empty, command, ...files } = SERVERS[runtime];
-  const shop = join(place.folder, 'shop');
-  mkdirSync(shop);
-  for (const [name, text] of Object.entries({ ...files, [module]: empty })) {
-    if (name.includes('.')) writeFileSync(join(shop, name), text);
+/** Writes the service into two folders, with another module in the second one. */
+function writeCopies(place: Place, runtime: keyof typeof SERVERS): [string, string] {
+  const { module, empty, changed, command: _, ...files } = SERVERS[runtime];
+  const [a, b] = ['a', 'b'].map((name) => join(place.folder, name)) as [string, string];
+  for (const [folder, text] of [
+    [a, empty],
+    [b, changed],
+  ] as const) {
+    mkdirSync(folder);
+    for (const [name, own] of Object.entries({ ...files, [module]: text }))
+      writeFileSync(join(folder, name), own);
   }
-  const variants = { only: { command, workloads: ['devices'] } };
-  const about = {
-    name: 'shop',
-    language: runtime,
-    framework: 'none',
-    class: 'raw',
-    runtime,
-    default: 'only',
-  };
-  writeFileSync(join(shop, 'stack.json'), JSON.stringify({ ...about, variants }));
-  const copies = ['a', 'b'].map((name) => join(place.folder, name));
-  for (const copy of copies) cpSync(shop, copy, { recursive: true });
-  return { shop, copies };
+  return [a, b];
 }
 
-function measure(place: Place, shop: string, copies: string[]): ReturnType<Place['run']> {
-  return place.run('bench', [
-    ...flags({ stack: join(shop, 'stack.json'), ...FEW }),
-    ...copies.flatMap((copy) => ['--with', copy]),
-    '--no-interleave',
-  ]);
+function compare(place: Place, runtime: keyof typeof SERVERS, folders: string[]): ReturnType<Place['run']> {
+  const { command } = SERVERS[runtime];
+  return place.run('compare', [...folders, ...flags({ run: command, ...FEW }), '--no-interleave']);
 }
 
-describe.runIf(hasProc).each(['python', 'node'] as const)('--with two copies of a %s server', (runtime) => {
+describe.runIf(hasProc).each(['python', 'node'] as const)('two folders of a %s service', (runtime) => {
   if (runtime === 'python') needs(uv);
-  const { module, changed } = SERVERS[runtime];
-  it('runs each copy, and records its code', async () => {
+  it('each run their own code, which is recorded', async () => {
     await using place = new Place();
-    const { shop, copies } = writeShop(place, runtime);
-    writeFileSync(join(copies[1] ?? '', module), changed);
-    const { status, stderr } = await measure(place, shop, copies);
+    const folders = writeCopies(place, runtime);
+    const { status, stderr } = await compare(place, runtime, folders);
     expect(stderr).not.toContain('failed');
     expect(status).toBe(0);
     const codes = place.trials().map(({ code }) => code);
-    expect(new Set(codes.map((code) => code?.from))).toEqual(new Set(copies));
+    expect(new Set(codes.map((code) => code?.from))).toEqual(new Set(folders));
     expect(codes.map((code) => code?.files)).toEqual([2, 2]);
     expect(new Set(codes.map((code) => code?.sha256)).size).toBe(2);
   });
 });
 
-it.runIf(hasProc)('a run of two copies stops if they run the same code', async () => {
+it('a folder of a Node service that imports from the other one fails', async () => {
   await using place = new Place();
-  const { shop, copies } = writeShop(place, 'node');
-  writeFileSync(join(copies[1] ?? '', 'README'), 'not code');
-  const { status, stderr } = await measure(place, shop, copies);
-  expect(status).toBe(1);
-  expect(stderr).toContain('error: shop[');
-  expect(stderr).toContain('the server ran the same code as');
-  expect(place.trials().map(({ status: outcome }) => outcome === 'failed')).toEqual([false, true]);
-});
-
-it('copies with the same files are refused', async () => {
-  await using place = new Place();
-  const { shop, copies } = writeShop(place, 'node');
-  const { status, stderr } = await measure(place, shop, copies);
-  expect(status).toBe(2);
-  expect(stderr).toContain(`--with ${copies[0]} and --with ${copies[1]} hold the same files`);
-});
-
-it('a copy of a Node server that imports from the original fails', async () => {
-  await using place = new Place();
-  const { shop, copies } = writeShop(place, 'node');
-  const app = join(copies[0] ?? '', 'app.mjs');
-  writeFileSync(app, readFileSync(app, 'utf8').replace('./work.mjs', join(shop, 'work.mjs')));
-  const { status, stderr } = await measure(place, shop, copies.slice(0, 1));
+  const [a, b] = writeCopies(place, 'node');
+  const app = join(b, 'app.mjs');
+  writeFileSync(app, readFileSync(app, 'utf8').replace('./work.mjs', join(a, 'work.mjs')));
+  const { status, stderr } = await compare(place, 'node', [a, b]);
   expect(status).toBe(1);
   expect(stderr).toMatch(/failed — \S+: .*work\.mjs.* not in the copy/);
 });

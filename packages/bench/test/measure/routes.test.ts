@@ -104,7 +104,7 @@ describe('the plan of several requests', () => {
 async function measure(words: string, twist: Twist = {}, names?: string[]) {
   const plan = planOf(`--connections 10 --rounds 1 ${words}`, names, present({ interleave: twist.turns }));
   const world = createWorld(twist);
-  const code = { language: 'none', from: 'HEAD', folder, installed: undefined, instead: undefined } as const;
+  const code = { language: 'none', from: 'HEAD', folder, instead: folder, program: '' } as const;
   const prepared = prepareFor(plan).map((one) => ({ ...one, code }));
   const trials = await run(plan, { placed, prepared, before: [] }, world.effects);
   return { plan, world, trials };

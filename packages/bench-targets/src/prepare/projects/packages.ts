@@ -1,13 +1,16 @@
 /** The packages of environments: a comparison of interpreters must not be one of packages. */
-import { basename, relative, resolve } from 'node:path';
+import { basename, relative } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
 import { BenchError, ToolchainError } from 'bench-model/errors';
 import type { Lock } from 'bench-model/stack';
 import type { Target } from 'bench-model/target';
-import type { FoundTarget } from '../../catalogue/found.ts';
-import { packagesOf, parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
-import { normalise } from '../uv.ts';
+import { parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
 import { filesOfProject } from './tree.ts';
+
+/** Normalises a name: PyPI treats different spellings as equal (PEP 503). */
+export function normalise(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
+}
 
 /**
  * Describes the versions that one list of `name==version` has and the other has not. Names are alike as for an index. Of two versions before, the
@@ -97,11 +100,6 @@ export function describeOtherPackages(prepared: readonly Equipped[]): string[] {
 
 function packagesIn(one: Equipped | undefined): string[] {
   return one?.packages ?? [];
-}
-
-/** Returns the packages of `--with` without a copy of the stack itself, which is what runs. */
-export function addedTo({ stack, target }: FoundTarget): NamedPackage[] {
-  return packagesOf(target).filter(({ folder }) => folder !== resolve(stack.root));
 }
 
 /** Returns the files of the packages that are folders. */

@@ -1,50 +1,32 @@
 /** Programs that are built, or that run as they are: those of users, and the compiled stacks of Bench. */
-import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
-import { awaitLock } from 'bench-machine/filelock';
-import { isFile, readTextFile } from 'bench-machine/files';
 import { HOME, parentsOf } from 'bench-machine/home';
 import { isProgram } from 'bench-machine/path';
 import { ToolchainError } from 'bench-model/errors';
-import type { Stack } from 'bench-model/stack';
 import type { FoundTarget } from '../../catalogue/found.ts';
-import { buildsOf, findTool, runBuild, variablesOfBuilds } from '../builds.ts';
+import { buildsOf, findTool, runBuilds, variablesOfBuilds } from '../builds.ts';
 import { digestOf } from '../digest.ts';
+import { isComplete, provideFolder } from '../environments.ts';
 import { readInterpreter } from '../interpreters.ts';
 import { locateAll, readEnvFile, type ReadyProject } from './ready.ts';
 import { sourcesOf } from './sources.ts';
 import { copyProject, digestOfFiles, linkAround } from './tree.ts';
 
-/** Returns what makes the program of a target. */
-function programOf({ stack, variant }: FoundTarget): ProgramBuild {
-  const { root } = stack;
-  // A binary in the project is an output of its build.
-  const [binary = ''] = variant.command.map((word) => resolve(root, word.replaceAll('{root}', root)));
-  const sources = sourcesOf(stack).filter((file) => file !== binary);
-  const commands = buildsOf(stack, variant);
-  const isBuilt = commands.length > 0;
-  const digest = digestOfFiles(root, isBuilt || !isProgram(binary) ? sources : [...sources, binary]);
-  const isCopied = mustCopy(stack) || (isBuilt && !namesBuild(commands));
-  return { commands, build: folderOfBuild(stack, commands), isCopied, digest };
-}
-
 /** Prepares a program without a runtime. Throws a toolchain error if it cannot be built. */
 export async function prepareProgram(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
   const { stack, variant } = known;
-  const { root } = stack;
-  const program = programOf(known);
-  const { build, isCopied, digest } = program;
-  const isBuilt = program.commands.length > 0;
-  const tools = isBuilt || isCopied ? await provideProgram(known, program, log) : [];
-  const place = isCopied ? copyIn(build, root) : root;
-  const located = locateAll(known, { root: place, bins: [], build });
+  const commands = buildsOf(stack, variant);
+  const digest = digestOfProgram(known);
+  const { root, folder, tools } = await provideBuild(known, commands, digest, log);
+  const located = locateAll(known, { root, bins: [], build: folder });
   const interpreter = await readInterpreter(realpathSync(located.command[0] ?? ''));
   const origin = [
     ...(interpreter === undefined ? [] : [`${interpreter.implementation} ${interpreter.version}`]),
-    ...(isBuilt ? [`built by ${tools.join(', ')}`] : []),
+    ...(tools.length === 0 ? [] : [`built by ${tools.join(', ')}`]),
   ].join(', ');
   return {
-    root: place,
+    root,
     ...located,
     env: { ...readEnvFile(stack), ...variant.env },
     digest,
@@ -53,19 +35,22 @@ export async function prepareProgram(known: FoundTarget, log: (line: string) => 
   };
 }
 
-/** Returns true if commands write into `{build}`. Others write into the project, so that they run in a copy of it. */
-function namesBuild(commands: readonly string[][]): boolean {
-  return commands.flat().some((word) => word.includes('{build}'));
+function digestOfProgram({ stack, variant }: FoundTarget): string {
+  const { root } = stack;
+  const sources = new Set(sourcesOf(stack));
+  // A binary in the project is an output of its build; without one, it is what runs.
+  const binary = resolve(root, (variant.command[0] ?? '').replaceAll('{root}', root));
+  if (buildsOf(stack, variant).length > 0) sources.delete(binary);
+  else if (isProgram(binary)) sources.add(binary);
+  return digestOfFiles(root, [...sources]);
 }
 
-/** Returns the folder for what these commands make of a project. A copy of a project is another one, even with the same name. */
-function folderOfBuild({ name, root }: Stack, commands: readonly string[][]): string {
-  return join(HOME.cache, 'builds', `${name}-${digestOf([], JSON.stringify([resolve(root), commands]))}`);
-}
-
-/** Returns true if a project starts in a copy, because its setup may change its files: a database, for example. */
-function mustCopy({ surroundings, copy }: Stack): boolean {
-  return surroundings?.setup !== undefined && copy === undefined;
+/** Inspects the build of a target. Throws a toolchain error if a tool that it needs is missing. */
+export async function inspectProgram(known: FoundTarget): Promise<{ tools: string[]; isMade: boolean }> {
+  const commands = buildsOf(known.stack, known.variant);
+  if (commands.length === 0) return { tools: [], isMade: true };
+  const { folder, tools } = await findBuild(known, commands, digestOfProgram(known));
+  return { tools, isMade: isComplete(folder) };
 }
 
 /** Returns the folder in which a project without a build starts: itself, or a copy. */
@@ -74,11 +59,72 @@ export async function provideRoot(
   digest: string,
   log: (line: string) => void,
 ): Promise<string> {
-  const { stack } = known;
-  if (!mustCopy(stack)) return stack.root;
-  const build = folderOfBuild(stack, []);
-  await provideProgram(known, { commands: [], build, isCopied: true, digest }, log);
-  return copyIn(build, stack.root);
+  return (await provideBuild(known, [], digest, log)).root;
+}
+
+/** The build of a program. */
+interface ProgramBuild {
+  /** The folder that `{build}` means: one for all that decides what is built, and where from. */
+  folder: string;
+  /** The folder in which it is built and starts: that of the project, or its copy. */
+  root: string;
+  /** The tools that build it, e.g. `go 1.26.8`. */
+  tools: string[];
+}
+
+async function findBuild(
+  { stack }: FoundTarget,
+  commands: string[][],
+  digest: string,
+): Promise<ProgramBuild> {
+  const { name, root, surroundings, copy } = stack;
+  const wanted = [...new Set(commands.map(([tool = '']) => tool))];
+  const tools = await Promise.all(wanted.map((tool) => findTool(tool, root, `to build ${name}`)));
+  const made = [resolve(root), commands, digest, variablesOfBuilds(), tools.map(({ text }) => text)];
+  const folder = join(HOME.cache, 'builds', `${name}-${digestOf([], JSON.stringify(made))}`);
+  // A setup may change files, such as a database, and a build that does not name {build} writes into the project.
+  const isChanged = surroundings?.setup !== undefined && copy === undefined;
+  const isBuilt = commands.length > 0 && !commands.flat().some((word) => word.includes('{build}'));
+  return {
+    folder,
+    root: isChanged || isBuilt ? copyIn(folder, root) : root,
+    tools: tools.map((tool) => basename(tool.name)),
+  };
+}
+
+/**
+ * Builds a program into a folder of the cache, in the project or a copy of it, unless the folder is complete. Throws a toolchain
+ * error if the build fails, or does not write the program.
+ */
+async function provideBuild(
+  known: FoundTarget,
+  commands: string[][],
+  digest: string,
+  log: (line: string) => void,
+): Promise<ProgramBuild> {
+  const { target, stack, variant } = known;
+  const build = await findBuild(known, commands, digest);
+  const { folder, root } = build;
+  const isCopied = root !== stack.root;
+  if (!isCopied && commands.length === 0) return build;
+  const make = async (): Promise<void> => {
+    mkdirSync(folder);
+    if (isCopied) {
+      const whole = wholeOf(stack.root);
+      linkAround(stack.root, whole, copyIn(folder, whole));
+      copyProject(stack.root, root);
+    }
+    await runBuilds(known, { root, bins: [], build: folder });
+    const outputs = variant.command.filter((word) => word.startsWith('{build}/'));
+    const missing = outputs.find((output) => !existsSync(output.replace('{build}', folder)));
+    if (missing === undefined) return;
+    throw new ToolchainError(
+      `the build of ${stack.name}/${target.variant} does not write ${missing}`,
+      `correct "build" or "command" in ${stack.manifest}`,
+    );
+  };
+  await provideFolder(folder, make, log);
+  return build;
 }
 
 /** Returns the repository of a project, of which it may use other folders; itself if it is in none. */
@@ -93,98 +139,4 @@ function wholeOf(root: string): string {
 export function copyIn(build: string, root: string): string {
   const whole = wholeOf(root);
   return join(build, 'copy', basename(whole), relative(whole, root));
-}
-
-/** A program to build. */
-interface ProgramBuild {
-  commands: string[][];
-  /** The folder that `{build}` means. */
-  build: string;
-  /** True if it is built in a copy of the project. */
-  isCopied: boolean;
-  /** The digest of its sources. */
-  digest: string;
-}
-
-/** The state of a program. */
-interface ProgramState {
-  /** The folder that it is built in, and the commands there. */
-  root: string;
-  commands: string[][];
-  /** The tools that build it, e.g. `go 1.26.8`. */
-  tools: string[];
-  /** What it is made from, and the file that holds that once it is made. */
-  made: string;
-  ready: string;
-  /** The files that its build writes. */
-  outputs: string[];
-  isMade: boolean;
-}
-
-/** Inspects the program of a target. Throws a toolchain error if a tool that builds it is missing. */
-export async function inspectProgram(known: FoundTarget): Promise<Pick<ProgramState, 'tools' | 'isMade'>> {
-  return buildsOf(known.stack, known.variant).length > 0
-    ? inspect(known, programOf(known))
-    : { tools: [], isMade: true };
-}
-
-async function inspect(
-  { stack, variant }: FoundTarget,
-  { commands, build, isCopied, digest }: ProgramBuild,
-): Promise<ProgramState> {
-  const root = isCopied ? copyIn(build, stack.root) : stack.root;
-  const fill = (word: string): string => word.replaceAll('{root}', root).replaceAll('{build}', build);
-  const words = commands.map((argv) => argv.map(fill));
-  const tools = await Promise.all(
-    [...new Set(words.map(([tool = '']) => tool))].map((tool) =>
-      findTool(tool, stack.root, `to build ${stack.name}`),
-    ),
-  );
-  const made = digestOf([], JSON.stringify([digest, variablesOfBuilds(), tools.map(({ text }) => text)]));
-  const ready = join(build, 'bench-ready');
-  const outputs = variant.command.filter((word) => word.startsWith('{build}/')).map(fill);
-  return {
-    root,
-    commands: words,
-    tools: tools.map(({ name }) => basename(name)),
-    made,
-    ready,
-    outputs,
-    isMade: readTextFile(ready) === made && outputs.every(isFile),
-  };
-}
-
-/**
- * Builds a program in the folder of its project, into a folder of the cache, unless it is built from the same sources
- * already. Returns the tools that build it. Throws a toolchain error if the build fails, or does not write the program.
- */
-async function provideProgram(
-  known: FoundTarget,
-  program: ProgramBuild,
-  log: (line: string) => void,
-): Promise<string[]> {
-  const { target, stack } = known;
-  const { build } = program;
-  using _ = await awaitLock(`${build}.lock`, log);
-  const { root, commands, tools, made, ready, outputs, isMade } = await inspect(known, program);
-  if (isMade) return tools;
-  mkdirSync(build, { recursive: true });
-  // A build that no longer writes the program must not leave the old one.
-  for (const file of [ready, ...outputs.filter(isFile)]) rmSync(file, { force: true });
-  if (program.isCopied) {
-    rmSync(join(build, 'copy'), { recursive: true, force: true });
-    const whole = wholeOf(stack.root);
-    linkAround(stack.root, whole, copyIn(build, whole));
-    copyProject(stack.root, root);
-  }
-  for (const argv of commands) await runBuild(argv, { ...stack, root }, target.variant);
-  const missing = outputs.find((output) => !existsSync(output));
-  if (missing !== undefined) {
-    throw new ToolchainError(
-      `the build of ${stack.name}/${target.variant} does not write ${missing.replace(build, '{build}')}`,
-      `correct "build" or "command" in ${stack.manifest}`,
-    );
-  }
-  writeFileSync(ready, made);
-  return tools;
 }

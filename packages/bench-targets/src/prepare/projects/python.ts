@@ -10,9 +10,8 @@ import type { Lock } from 'bench-model/stack';
 import { readPipfile, readPyproject } from '../../catalogue/apps/manifests.ts';
 import { firstError, lastLine } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
-import { normalise } from '../uv.ts';
 import { isPackage, pinsOf } from './locks.ts';
-import { differences } from './packages.ts';
+import { differences, normalise } from './packages.ts';
 import { copyProject } from './tree.ts';
 
 /** The timeout of one step of uv, including builds from source. */
@@ -76,28 +75,31 @@ export async function makeProjectEnvironment(
   spec: ProjectEnvironment,
   log: (line: string) => void,
 ): Promise<MadeEnvironment> {
-  const scratch = mkdtempSync(join(tmpdir(), 'bench-project-'));
-  try {
-    await step(spec, venvArgs(spec));
-    const requirements = await requirementsOf(spec, scratch);
-    // Its first server would else compile the packages, and start later than the others.
-    const install = ['pip', 'install', '--compile-bytecode', '--python', pythonIn(spec.folder)];
-    // venv itself brought setuptools until 3.12, and pkg_resources left it with 81. The list may replace it, and compiles all.
-    if (Number(spec.version.split('.')[1]) < 12 && spec.lock.kind !== 'hashed')
-      await step(spec, ['pip', 'install', '--python', pythonIn(spec.folder), 'setuptools<81']);
-    const pins = await installLocked(spec, install, { requirements, scratch });
-    if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
-    const locked = await freeze(spec);
-    if (spec.packages.length === 0) return { packages: locked, changed: [] };
-    // Python takes compiled code by time and size alone, and uv unpacks several versions in one second.
-    rmSync(bytecodeIn(spec.folder), { recursive: true, force: true });
-    await step(spec, [...install, ...spec.packages]);
-    const packages = await freeze(spec);
-    const before = pins === undefined ? locked : [...packages, ...pins];
-    return { packages, changed: differences(before, packages) };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  using draft = makeScratch();
+  const scratch = draft.path;
+  await step(spec, venvArgs(spec));
+  const requirements = await requirementsOf(spec, scratch);
+  // Its first server would else compile the packages, and start later than the others.
+  const install = ['pip', 'install', '--compile-bytecode', '--python', pythonIn(spec.folder)];
+  // venv itself brought setuptools until 3.12, and pkg_resources left it with 81. The list may replace it, and compiles all.
+  if (Number(spec.version.split('.')[1]) < 12 && spec.lock.kind !== 'hashed')
+    await step(spec, ['pip', 'install', '--python', pythonIn(spec.folder), 'setuptools<81']);
+  const pins = await installLocked(spec, install, { requirements, scratch });
+  if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
+  const locked = await freeze(spec);
+  if (spec.packages.length === 0) return { packages: locked, changed: [] };
+  // Python takes compiled code by time and size alone, and uv unpacks several versions in one second.
+  rmSync(bytecodeIn(spec.folder), { recursive: true, force: true });
+  await step(spec, [...install, ...spec.packages]);
+  const packages = await freeze(spec);
+  const before = pins === undefined ? locked : [...packages, ...pins];
+  return { packages, changed: differences(before, packages) };
+}
+
+/** Makes a folder for drafts, which disposing removes. */
+function makeScratch(): Disposable & { path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'bench-project-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /**
@@ -132,22 +134,16 @@ const MOST_MISSING = 20;
  * be asked.
  */
 export async function packagesWithoutWheel(spec: Listed): Promise<string[] | undefined> {
-  const scratch = mkdtempSync(join(tmpdir(), 'bench-wheels-'));
-  const bare = { ...spec, folder: scratch, packages: [], beside: [] };
+  using draft = makeScratch();
+  const bare = { ...spec, folder: draft.path, packages: [], beside: [] };
+  const compile = 'pip compile --quiet --only-binary :all: --no-deps --no-header --output-file'.split(' ');
   const missing: string[] = [];
   try {
-    const requirements = await requirementsOf(bare, scratch);
-    const compile = 'pip compile --quiet --only-binary :all: --no-deps --no-header --output-file'.split(' ');
+    const requirements = await requirementsOf(bare, draft.path);
     while (missing.length < MOST_MISSING) {
       const built = missing.flatMap((name) => ['--no-binary', name]);
-      const words = [
-        ...compile,
-        join(scratch, 'wheels.txt'),
-        '--python',
-        spec.python,
-        ...built,
-        requirements,
-      ];
+      const output = join(draft.path, 'wheels.txt');
+      const words = [...compile, output, '--python', spec.python, ...built, requirements];
       const why = await step(bare, words).then(
         () => undefined,
         (error: Error) => error.message,
@@ -161,8 +157,6 @@ export async function packagesWithoutWheel(spec: Listed): Promise<string[] | und
   } catch (error) {
     if (error instanceof BenchError) return undefined;
     throw error;
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
   }
 }
 
@@ -180,29 +174,24 @@ export interface Release {
  * it finds none.
  */
 export async function findRelease(spec: Listed, name: string): Promise<Release> {
-  const scratch = mkdtempSync(join(tmpdir(), 'bench-release-'));
-  try {
-    const asked = { ...spec, folder: scratch, packages: [], beside: [] };
-    const list = join(scratch, 'wanted.in');
-    writeFileSync(list, `${name}\n`);
-    const declared =
-      readPyproject(spec.root).dependencies === undefined ? [] : [join(spec.root, 'pyproject.toml')];
-    const words = 'pip compile --quiet --no-header --no-annotate --upgrade --output-file'.split(' ');
-    const resolved = join(scratch, 'resolved.txt');
-    const newestIn = async (lists: readonly string[]): Promise<string> => {
-      await step(asked, [...words, resolved, '--python', spec.python, ...lists, list]);
-      const found = versionIn(resolved, name);
-      if (found !== undefined) return found;
-      const cure = `name a version: --with ${name}==…`;
-      throw new ToolchainError(`uv finds no release of ${name}`, cure);
-    };
-    const newest = await newestIn(declared);
-    const locked = versionIn(await requirementsOf(asked, scratch), name);
-    if (newest !== locked || declared.length === 0) return { newest, ...present({ locked }) };
-    return { newest: await newestIn([]), locked, isBeyond: true };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  using draft = makeScratch();
+  const asked = { ...spec, folder: draft.path, packages: [], beside: [] };
+  const list = join(draft.path, 'wanted.in');
+  const resolved = join(draft.path, 'resolved.txt');
+  writeFileSync(list, `${name}\n`);
+  const declared =
+    readPyproject(spec.root).dependencies === undefined ? [] : [join(spec.root, 'pyproject.toml')];
+  const words = 'pip compile --quiet --no-header --no-annotate --upgrade --output-file'.split(' ');
+  const newestIn = async (lists: readonly string[]): Promise<string> => {
+    await step(asked, [...words, resolved, '--python', spec.python, ...lists, list]);
+    const found = versionIn(resolved, name);
+    if (found !== undefined) return found;
+    throw new ToolchainError(`uv finds no release of ${name}`, `name a version: --with ${name}==…`);
+  };
+  const newest = await newestIn(declared);
+  const locked = versionIn(await requirementsOf(asked, draft.path), name);
+  if (newest !== locked || declared.length === 0) return { newest, ...present({ locked }) };
+  return { newest: await newestIn([]), locked, isBeyond: true };
 }
 
 /** Returns the version to which a list of requirements pins a package. */

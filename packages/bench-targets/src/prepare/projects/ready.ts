@@ -25,8 +25,6 @@ export interface ReadyProject {
   digest: string;
   /** The packages that `--with` installed, with all that they changed, e.g. `fastify 5.1.0`. */
   installed: string[];
-  /** The folder of its environment; absent if it runs in place. */
-  environment?: string;
   /** The command that runs before each trial, in the same environment, for a project of a user. */
   setup?: string[];
   /** What its environment or its program was made by, in words; absent if nothing was made. */
@@ -85,18 +83,21 @@ export interface Place {
   runtime?: { kind: 'python' | 'node'; argv: string[] };
 }
 
+/** Returns words with the paths of a place. */
+export function fillPlace(words: readonly string[], { root, build = '', runtime }: Place): string[] {
+  const [program = ''] = runtime?.argv ?? [];
+  return words.map((word) =>
+    word.replaceAll('{root}', root).replaceAll('{build}', build).replaceAll('{runtime}', program),
+  );
+}
+
 const RUNTIMES = { python: /^(\{runtime\}|python[\d.]*t?)$/, node: /^(\{runtime\}|node)$/ };
 
 /** Returns a command with the path of its program. Throws a toolchain error if there is no such program. */
 export function locate(command: readonly string[], place: Place, what = '--run'): string[] {
   const { kind, argv } = place.runtime ?? {};
   const [first = ''] = command;
-  const [program = '', ...args] = command.map((word) =>
-    word
-      .replaceAll('{root}', place.root)
-      .replaceAll('{build}', place.build ?? '')
-      .replaceAll('{runtime}', argv?.[0] ?? ''),
-  );
+  const [program = '', ...args] = fillPlace(command, place);
   if (kind !== undefined && argv !== undefined && RUNTIMES[kind].test(first)) return [...argv, ...args];
   if (program.includes('/')) {
     const path = isAbsolute(program) ? program : resolve(place.root, program);

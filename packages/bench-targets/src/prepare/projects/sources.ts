@@ -41,7 +41,7 @@ export function filesOfLocalPackages(root: string, named: readonly string[] = []
 }
 
 /** The parts of a stack that say what it is made from. */
-type Sourced = Pick<Stack, 'root' | 'original' | 'project'> & Partial<Pick<Stack, 'runtime'>>;
+type Sourced = Pick<Stack, 'root' | 'project'> & Partial<Pick<Stack, 'runtime'>>;
 
 /** Returns the files that a project is made from, and those of the packages that the given files name by path. */
 export function sourcesOf(stack: Sourced, named: readonly string[] = []): string[] {
@@ -59,11 +59,11 @@ export function sourcesOf(stack: Sourced, named: readonly string[] = []): string
   ];
 }
 
-/** Returns the packages that a stack of Bench shares with others, as folders. A copy of it uses those beside the original. */
-export function besideStack({ root, original = root, project, runtime }: Sourced): string[] {
+/** Returns the packages that a stack of Bench shares with others, as folders. */
+export function besideStack({ root, project, runtime }: Sourced): string[] {
   if (project !== undefined) return [];
-  if (runtime === 'node') return [...workspaceOf(original)].filter((folder) => folder !== original);
-  return runtime === 'python' ? manifestsIn(original).flatMap(placesIn).filter(isPackage) : [];
+  if (runtime === 'node') return [...workspaceOf(root)].filter((folder) => folder !== root);
+  return runtime === 'python' ? manifestsIn(root).flatMap(placesIn).filter(isPackage) : [];
 }
 
 function manifestsIn(folder: string): string[] {

@@ -4,15 +4,16 @@ import { HOME } from 'bench-machine/home';
 import type { Lock } from 'bench-model/stack';
 import type { RuntimeSpec } from 'bench-model/target';
 import type { FoundTarget } from '../../catalogue/found.ts';
-import { buildsOf, runBuild } from '../builds.ts';
+import { packagesOf } from '../../catalogue/packages.ts';
+import { buildsOf, runBuilds } from '../builds.ts';
 import { dayOf, folderOf, isComplete, provideFolder } from '../environments.ts';
 import { findFitting, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
 import { dependsOnPlace, filesOfLock, isPackage, lockOf } from './locks.ts';
-import { addedTo, cannotAdd, countOpen, describeLock, filesOfCheckouts } from './packages.ts';
+import { cannotAdd, countOpen, describeLock, filesOfCheckouts } from './packages.ts';
 import { provideRoot } from './programs.ts';
 import { bytecodeIn, makeProjectEnvironment, pythonIn, type MadeEnvironment } from './python.ts';
-import { locate, pathOf, runOn, type Place, type ReadyProject } from './ready.ts';
+import { runOn, type Place, type ReadyProject } from './ready.ts';
 import { besideStack, filesOfLocalPackages, sourcesOf } from './sources.ts';
 import { digestOfFiles, filesOfProject } from './tree.ts';
 
@@ -28,7 +29,7 @@ export async function preparePython(
   const digest = digestOfFiles(stack.root, [...sourcesOf(stack, listed), ...checkouts], packages.join(' '));
   const root = await provideRoot(known, digest, log);
   const uv = await provideUv(HOME.cache);
-  const found = await findFitting(stack, spec, { cache: HOME.cache, uv, mayInstall: true });
+  const found = await findFitting(stack, spec, { mayInstall: true });
   const [python = ''] = found.argv;
   if (lock === undefined && packages.length > 0)
     throw cannotAdd(packages, 'a requirements.txt or a pyproject.toml');
@@ -45,7 +46,6 @@ export async function preparePython(
     digest,
     installed: changed,
     origin,
-    environment,
     ...(stack.project !== undefined && { packages: all }),
   };
 }
@@ -66,10 +66,10 @@ interface PythonNeeds {
 }
 
 function needsOf(known: FoundTarget): PythonNeeds {
-  const { stack, variant } = known;
+  const { target, stack, variant } = known;
   const lock = stack.project === undefined ? lockOf(stack, variant) : stack.project.lock;
   const listed = lock === undefined ? [] : filesOfLock(stack.root, lock);
-  const added = addedTo(known);
+  const added = packagesOf(target);
   const packages = [...(stack.project?.packages ?? []), ...added.map(({ wanted }) => wanted)];
   return { lock, listed, checkouts: filesOfCheckouts(added), packages };
 }
@@ -98,7 +98,7 @@ function environmentOf(
     stack.project?.packagesUntil ?? '',
     ...buildsOf(stack, variant).flat(),
   ];
-  return folderOf(stack, found, digestOfFiles(root, [...files], words.join(' ')));
+  return folderOf(stack, found.runtime, digestOfFiles(root, [...files], words.join(' ')));
 }
 
 /** Makes the environment of a Python project, with its builds. */
@@ -108,7 +108,7 @@ async function provideEnvironment(
   { uv, ...found }: FoundRuntime & { uv: string },
   log: (line: string) => void,
 ): Promise<MadeEnvironment & { folder: string; origin: string }> {
-  const { target, stack, variant } = known;
+  const { target, stack } = known;
   const { root } = stack;
   const { lock, listed, packages } = needs;
   const { version } = found.runtime;
@@ -119,10 +119,7 @@ async function provideEnvironment(
   const spec = { target: target.id, root, lock, folder, python, version, uv, packages, beside };
   const make = async (): Promise<MadeEnvironment> => {
     const made = await makeProjectEnvironment({ ...spec, until }, log);
-    const place = placeIn(root, pythonIn(folder));
-    const env = { ...process.env, ...pathOf(place.bins) };
-    for (const words of buildsOf(stack, variant))
-      await runBuild(locate(words, place, '"build"'), stack, target.variant, env);
+    await runBuilds(known, placeIn(root, pythonIn(folder)));
     return made;
   };
   const made = await provideFolder(folder, make, log);

@@ -15,8 +15,8 @@ interface FoundVersion {
 
 /** Returns a Python of this machine; undefined if it has none of this version. */
 export async function findHere(version: string): Promise<FoundRuntime | undefined> {
-  const search = { cache: HOME.cache, uv: await provideUv(HOME.cache), mayInstall: false };
-  return findRuntime({ kind: 'python', spec: version }, search).catch((error: unknown) => {
+  const spec = { kind: 'python', spec: version } as const;
+  return findRuntime(spec, { mayInstall: false }).catch((error: unknown) => {
     if (error instanceof BenchError) return undefined;
     throw error;
   });

@@ -1,9 +1,10 @@
-/** The workspace of the Node stacks of Bench, and copies of one of them with other packages. */
+/** The workspace of the Node stacks of Bench, and copies of it with other packages. */
 import { globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NamedPackage } from '../../catalogue/packages.ts';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { ROOT } from '../../catalogue/stacks.ts';
+import { isFile } from 'bench-machine/files';
 import { ToolchainError } from 'bench-model/errors';
 import type { Lock, Stack } from 'bench-model/stack';
 import { runManager } from './node.ts';
@@ -12,8 +13,12 @@ import { copyProject } from './tree.ts';
 /** The files that pin the versions of a Node stack. */
 export const NODE_LOCKS = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((file) => join(ROOT, file));
 
-/** The lock of these stacks. */
-export const WORKSPACE_LOCK: Lock = { kind: 'pnpm', file: join(ROOT, 'pnpm-lock.yaml') };
+const LOCK: Lock = { kind: 'pnpm', file: join(ROOT, 'pnpm-lock.yaml') };
+
+/** Returns the lock of a Node stack of Bench; undefined for a stack without dependencies. */
+export function workspaceLockOf(root: string): Lock | undefined {
+  return isFile(join(root, 'package.json')) ? LOCK : undefined;
+}
 
 /** Returns the folder of a package and those of the workspace packages that it imports, directly or indirectly. */
 export function workspaceOf(root: string, found = new Set<string>()): Set<string> {
@@ -27,9 +32,9 @@ export function workspaceOf(root: string, found = new Set<string>()): Set<string
   return found;
 }
 
-/** Returns the stack at its place in the environment of its copy. Node runs no TypeScript below a `node_modules`. */
-export function copyOf(stack: Stack, folder: string): Stack {
-  return { ...stack, root: join(folder, 'packages', basename(stack.original ?? stack.root)) };
+/** Returns the folder of a stack in its copy. Node runs no TypeScript below a `node_modules`. */
+export function rootInWorkspace({ root }: Stack, folder: string): string {
+  return join(folder, 'packages', basename(root));
 }
 
 /**
@@ -38,22 +43,19 @@ export function copyOf(stack: Stack, folder: string): Stack {
  * a toolchain error if pnpm fails, or if the stack does not depend on one of the packages.
  */
 export async function installCopy(
-  stack: Stack,
+  { name: stack, root }: Stack,
   { folder, ...tools }: { folder: string; bins: string[]; version: string },
   packages: readonly NamedPackage[],
 ): Promise<void> {
-  const root = stack.original ?? stack.root;
-  for (const member of workspaceOf(root)) {
-    copyProject(member === root ? stack.root : member, join(folder, 'packages', basename(member)));
-  }
+  for (const member of workspaceOf(root)) copyProject(member, join(folder, 'packages', basename(member)));
   writeWorkspace(folder, packages);
   const args = ['install', '--prod', '--ignore-scripts', '--no-frozen-lockfile', '--reporter=append-only'];
-  await runManager({ root, lock: WORKSPACE_LOCK, ...tools }, ['pnpm', ...args], folder);
+  await runManager({ root, lock: LOCK, ...tools }, ['pnpm', ...args], folder);
   const stray = packages.find(({ name }) => findModule(folder, name) === undefined);
   if (stray === undefined) return;
   throw new ToolchainError(
-    `${stack.name} does not depend on ${stray.name}`,
-    `omit ${stack.name}, or name one of its dependencies`,
+    `${stack} does not depend on ${stray.name}`,
+    `omit ${stack}, or name one of its dependencies`,
   );
 }
 

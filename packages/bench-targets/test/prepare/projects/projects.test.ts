@@ -478,7 +478,7 @@ describe('a program that Bench builds', () => {
     const first = await prepareIt();
     writeFileSync(join(root, 'serve'), serve('two'));
     const second = await prepareIt();
-    expect([...outputsOf(first), ...outputsOf(second)]).toEqual(['two', 'two']);
+    expect([...outputsOf(first), ...outputsOf(second)]).toEqual(['one', 'two']);
     const [before, after] = [...first.prepared, ...second.prepared];
     expect(after?.digest).not.toBe(before?.digest);
     expect(after?.origin).toMatch(/^built by cp \d/);

@@ -151,7 +151,7 @@ describe('python/lock.sh', () => {
     cpSync(join(ROOT, 'python', 'lock.sh'), join(python, 'lock.sh'));
     writeFileSync(join(python, 'quart', 'stack.json'), '{}');
     for (const stack of ['quart', 'clients']) writeFileSync(join(python, stack, 'pyproject.toml'), PROJECT);
-    const uv = join(place, '.cache', 'uv', 'bin');
+    const uv = join(place, '.cache', 'tools', 'uv-1', 'bin');
     mkdirSync(uv, { recursive: true });
     cpSync(
       script(
