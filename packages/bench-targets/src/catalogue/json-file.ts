@@ -40,33 +40,28 @@ export function showPath(file: string): string {
 /** Reads a JSON file. Throws a usage error with file and line if it is missing or is not JSON. */
 export function readJsonFile(file: string, hints: FileHints): JsonFile {
   const text = readTextFile(file);
-  if (text === undefined) throw new UsageError(`${showPath(file)}: cannot be read`, hints.missing);
   const shown = showPath(file);
-  const { tree, value, broken } = parseText(text);
-  if (broken !== undefined || tree === undefined) {
-    const problem = broken === undefined ? 'is empty' : broken.problem;
-    throw new UsageError(`${shown}:${lineAt(text, broken?.offset ?? 0)}: not JSON: ${problem}`, hints.wrong);
-  }
+  if (text === undefined) throw new UsageError(`${shown}: cannot be read`, hints.missing);
+  const { tree, value } = parseText(text, (problem, offset) => {
+    throw new UsageError(`${shown}:${lineAt(text, offset)}: not JSON: ${problem}`, hints.wrong);
+  });
   return { shown, value, at: (path) => `${shown}:${lineOf(text, tree, path)}` };
 }
 
-/** A JSON text: its tree and its value, or its first error. */
-interface Parsed {
-  tree?: Node | undefined;
-  value?: unknown;
-  broken?: { offset: number; problem: string };
-}
-
-function parseText(text: string): Parsed {
+/** Parses a JSON text. Calls `refuse` with its first problem, and where that is. */
+function parseText(
+  text: string,
+  refuse: (problem: string, offset: number) => never,
+): { tree: Node; value: unknown } {
   const errors: ParseError[] = [];
   try {
-    const tree = parseTree(text, errors, { disallowComments: true });
+    const tree = parseTree(text, errors, { disallowComments: true }) ?? refuse('is empty', 0);
     const [first] = errors;
-    if (first === undefined) return { tree, value: tree && getNodeValue(tree) };
-    return { tree, broken: { offset: first.offset, problem: printParseErrorCode(first.error) } };
+    if (first !== undefined) refuse(printParseErrorCode(first.error), first.offset);
+    return { tree, value: getNodeValue(tree) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return { broken: { offset: 0, problem: 'it is nested too deeply' } };
+    return refuse('it is nested too deeply', 0);
   }
 }
 

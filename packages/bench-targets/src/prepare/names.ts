@@ -17,36 +17,25 @@ type Named = Pick<BenchOptions, 'targets' | 'matrix'>;
 export async function nameRuntimes<Options extends Named>(options: Options): Promise<Options> {
   const { python, node } = options.matrix;
   const targets = await Promise.all(options.targets.map(nameTarget));
-  const matrix = {
-    ...options.matrix,
-    python: await nameAll('python', python),
-    node: await nameAll('node', node),
+  const named = {
+    python: await Promise.all(python.map((text) => nameOne('python', text))),
+    node: await Promise.all(node.map((text) => nameOne('node', text))),
   };
-  refuseSameNames(targets.flatMap((target) => /@(.+)$/.exec(target)?.[1] ?? []));
-  for (const specs of [matrix.python, matrix.node]) refuseSameNames(specs);
-  return { ...options, targets, matrix };
-}
-
-function nameAll(kind: RuntimeKind, specs: readonly string[]): Promise<string[]> {
-  return Promise.all(specs.map((text) => nameOne(kind, text)));
+  const inTargets = targets.flatMap((target) => /@(.+)$/.exec(target)?.[1] ?? []);
+  for (const specs of [inTargets, named.python, named.node]) refuseSameNames(specs);
+  return { ...options, targets, matrix: { ...options.matrix, ...named } };
 }
 
 /** Names the interpreter of a target such as `fastapi@/a/python`. */
 async function nameTarget(target: string): Promise<string> {
   const [, stack = '', text = ''] = /^([^@]+)@(.*)$/.exec(target) ?? [];
   if (!text.includes('/')) return target;
-  const isPython = await nameOne('python', text).then(
-    (named) => named,
-    () => undefined,
-  );
-  const named =
-    isPython ?? (await nameOne('node', text).catch((error: unknown) => refuseTarget(target, error)));
+  const naming = nameOne('python', text).catch(() => nameOne('node', text));
+  const named = await naming.catch((error: unknown) => {
+    if (!(error instanceof BenchError)) throw error;
+    throw new BenchError(error.code, `${target}: ${error.message}`, error.hint);
+  });
   return `${stack}@${named}`;
-}
-
-function refuseTarget(target: string, error: unknown): never {
-  if (!(error instanceof BenchError)) throw error;
-  throw new BenchError(error.code, `${target}: ${error.message}`, error.hint);
 }
 
 /** Names an interpreter that is given by path. Any other stays as it is. */

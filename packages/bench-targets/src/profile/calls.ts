@@ -17,17 +17,9 @@ export async function attachCounter(pid: number, file: string): Promise<Observed
   const program = findProgram('strace');
   if (program === undefined) return undefined;
   try {
+    const words = [program, '-f', '-c', '-U', 'calls,name', '-o'];
     return await attachTools([pid], file, (one, output) => ({
-      argv: [
-        program,
-        '-f',
-        '-c',
-        '-U',
-        'calls,name',
-        '-o',
-        output,
-        ...[...familyOf([one])].flatMap((member) => ['-p', String(member)]),
-      ],
+      argv: [...words, output, ...[...familyOf([one])].flatMap((member) => ['-p', String(member)])],
       isReady: (printed) => printed.includes('attached'),
     }));
   } catch (error) {

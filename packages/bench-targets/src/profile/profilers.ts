@@ -70,23 +70,14 @@ const asItIs = (prepared: Prepared): Prepared => prepared;
  * pause a server on Linux: a thread that is paused does not count as busy.
  */
 function samplingOf(version: string): Profiler {
-  const words = ['attach', '--all-threads', '--mode', 'cpu', '--sampling-rate', String(RATES.sampling)];
+  const start = ['-E', '-s', join(HOOK, 'sampling.py'), 'attach', '--collapsed', '--all-threads'];
+  const words = [...start, '--mode', 'cpu', '--sampling-rate', String(RATES.sampling), '-o'];
   return {
     name: `profiling.sampling of Python ${version}`,
     ready: asItIs,
     attach: (pid, file) =>
       attachSampler(pid, file, (one, output) => ({
-        argv: [
-          readLink(`/proc/${one}/exe`),
-          '-E',
-          '-s',
-          join(HOOK, 'sampling.py'),
-          ...words,
-          '--collapsed',
-          '-o',
-          output,
-          String(one),
-        ],
+        argv: [readLink(`/proc/${one}/exe`), ...words, output, String(one)],
         isReady: (printed) => printed.includes('ready'),
       })),
   };
@@ -123,21 +114,17 @@ async function hasSampling(interpreter: string): Promise<boolean> {
  * frames, there are less than half as many samples.
  */
 function pySpyAt(program: string, version: string): Profiler {
-  const words = ['--full-filenames', '--rate', String(RATES.pySpy), '--format', 'raw'];
+  const words = [program, 'record', '--full-filenames', '--rate', String(RATES.pySpy), '--format', 'raw'];
+  const mayBeStill = compareVersions(version, '3.11') >= 0;
   return {
     name: `py-spy ${PY_SPY.version}`,
     ready: asItIs,
     attach: (pid, file) =>
       attachSampler(pid, file, (one, output, { isStill }) => ({
         argv: [
-          program,
-          'record',
           ...words,
-          ...(isStill && compareVersions(version, '3.11') >= 0 ? ['--nonblocking'] : []),
-          '--output',
-          output,
-          '--pid',
-          String(one),
+          ...(isStill && mayBeStill ? ['--nonblocking'] : []),
+          ...['--output', output, '--pid', String(one)],
         ],
         isReady: (printed) => printed.includes('Sampling process'),
       })),
@@ -181,22 +168,13 @@ async function findPerf([command = '']: readonly string[]): Promise<Profiler> {
     name: stdout.trim().replace('perf version', 'perf'),
     ready: asItIs,
     async attach(pid, file) {
+      const words = [program, 'record', '-g', '-F', String(RATES.perf), '-p'];
       const observed = await attachTools([pid], file, (one, output) => ({
-        argv: [
-          program,
-          'record',
-          '-g',
-          '-F',
-          String(RATES.perf),
-          '-o',
-          output,
-          '-p',
-          [...familyOf([one])].join(),
-        ],
+        argv: [...words, [...familyOf([one])].join(), '-o', output],
         isReady: () => existsSync(output),
         read: async () => {
-          const words = ['script', '--no-inline', '-F', 'ip,sym,dso', '-i', output];
-          return nameGo((await run([program, ...words])).stdout, `${output}.addresses`);
+          const script = [program, 'script', '--no-inline', '-F', 'ip,sym,dso', '-i', output];
+          return nameGo((await run(script)).stdout, `${output}.addresses`);
         },
       }));
       return recordingOf(observed, 'perf');

@@ -1,4 +1,4 @@
-import { canonicalise, checkJson, ID, type Workload, type WorkloadRequest } from './workload.ts';
+import { canonicalise, checkJson, ID, post, type Workload } from './workload.ts';
 
 const USUAL_MS = 2000;
 
@@ -54,13 +54,4 @@ interface Call {
   path: string;
   saved: string;
   fields: Record<string, string | number>;
-}
-
-function post(path: string, body: object): WorkloadRequest {
-  return {
-    method: 'POST',
-    path,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
 }

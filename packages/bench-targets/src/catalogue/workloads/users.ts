@@ -4,6 +4,7 @@ import {
   checkJson,
   drawGet,
   excerpt,
+  post,
   type Params,
   type Row,
   type Workload,
@@ -45,14 +46,7 @@ export const usersInsert: Workload = {
   draw(random, params) {
     const user = drawUser(random);
     return {
-      requests: [
-        {
-          method: 'POST',
-          path: '/users',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(user),
-        },
-      ],
+      requests: [post('/users', user)],
       files: {},
       env: poolOf(params),
       table: { rows: [], inserts: user },

@@ -212,6 +212,12 @@ export function drawGet(path: string, expected: string): Draw {
   };
 }
 
+/** A POST request with this body, as JSON. */
+export function post(path: string, body: object): WorkloadRequest {
+  const headers = { 'content-type': 'application/json' };
+  return { method: 'POST', path, headers, body: JSON.stringify(body) };
+}
+
 /** Returns a short excerpt of a body for a message, in one line and without control characters. */
 export function excerpt(body: Buffer | string): string {
   const text = body.toString().replaceAll(/[\s\p{Cc}]+/gu, ' ');

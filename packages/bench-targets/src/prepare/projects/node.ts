@@ -39,47 +39,35 @@ export function rootInCopy({ root, lock, folder }: Pick<ProjectCopy, 'root' | 'l
  * a toolchain error with the reason of the package manager if that fails.
  */
 export async function makeProjectCopy(spec: ProjectCopy): Promise<void> {
-  copyProject(dirname(spec.lock.file), spec.folder);
-  for (const { args, cwd } of stepsFor(spec)) await runManager(spec, args, cwd);
+  const { lock, folder, packages } = spec;
+  const { install, add, rebuild } = commandsFor(lock);
+  copyProject(dirname(lock.file), folder);
+  await runManager(spec, install, folder);
+  if (packages.length > 0) await runManager(spec, [...add, ...packages], rootInCopy(spec));
+  if (rebuild !== undefined) await runManager(spec, rebuild, folder);
 }
 
-/** One command of a package manager, and the folder that it runs in. */
-interface Step {
-  args: string[];
-  cwd: string;
-}
-
-function at(cwd: string, ...args: string[]): Step {
-  return { args, cwd };
-}
-
-function stepsFor(spec: ProjectCopy): Step[] {
-  const { folder, lock, packages } = spec;
-  const root = rootInCopy(spec);
+/** Returns the commands of a package manager. Without one for its scripts, Yarn runs them when it installs. */
+function commandsFor({ kind, file }: Lock): { install: string[]; add: string[]; rebuild?: string[] } {
   // What npm fetches shows that it goes on.
   const npm = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=http'];
-  switch (lock.kind) {
-    case 'pnpm': {
-      const quiet = ['--ignore-scripts', '--reporter=append-only'];
-      return [
-        at(folder, 'pnpm', 'install', '--frozen-lockfile', ...quiet),
-        ...(packages.length === 0 ? [] : [at(root, 'pnpm', 'add', ...quiet, ...packages)]),
-        at(folder, 'pnpm', 'rebuild'),
-      ];
-    }
+  const pnpm = ['--ignore-scripts', '--reporter=append-only'];
+  const yarn = isClassic(file) ? ['--frozen-lockfile', '--non-interactive'] : ['--immutable'];
+  switch (kind) {
+    case 'pnpm':
+      return {
+        install: ['pnpm', 'install', '--frozen-lockfile', ...pnpm],
+        add: ['pnpm', 'add', ...pnpm],
+        rebuild: ['pnpm', 'rebuild'],
+      };
     case 'yarn':
-      return [
-        isClassic(lock.file)
-          ? at(folder, 'yarn', 'install', '--frozen-lockfile', '--non-interactive')
-          : at(folder, 'yarn', 'install', '--immutable'),
-        ...(packages.length === 0 ? [] : [at(root, 'yarn', 'add', ...packages)]),
-      ];
+      return { install: ['yarn', 'install', ...yarn], add: ['yarn', 'add'] };
     default:
-      return [
-        at(folder, 'npm', lock.kind === 'npm' ? 'ci' : 'install', ...npm),
-        ...(packages.length === 0 ? [] : [at(root, 'npm', 'install', ...npm, ...packages)]),
-        at(folder, 'npm', 'rebuild'),
-      ];
+      return {
+        install: ['npm', kind === 'npm' ? 'ci' : 'install', ...npm],
+        add: ['npm', 'install', ...npm],
+        rebuild: ['npm', 'rebuild'],
+      };
   }
 }
 
