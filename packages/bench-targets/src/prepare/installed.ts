@@ -2,18 +2,16 @@
 import { HOME } from 'bench-machine/home';
 import { run } from 'bench-machine/subprocess';
 import type { Interpreter } from 'bench-model/target';
-import { askPython, describePython, makerOf } from './interpreters.ts';
+import { askPython, describePython } from './interpreters.ts';
 import { interpretersOf, pathWithoutShims } from '../catalogue/pyenv.ts';
 import { provideUv } from './uv.ts';
 
 /** A Python on this machine. */
 export interface InstalledPython {
   path: string;
-  /** Its whole version, e.g. `3.14.2`, and that of its line, with a `t` if it has no GIL: `3.14t`. */
-  version: string;
+  /** The line of its version, with a `t` if it has no GIL: `3.14t`. */
   line: string;
   hasJit: boolean;
-  maker?: string;
   interpreter: Interpreter;
 }
 
@@ -32,15 +30,7 @@ export async function listPythons(): Promise<InstalledPython[]> {
     if (said === undefined || said.implementation !== 'CPython' || found.has(said.executable)) continue;
     const { executable, version, isFreeThreaded, hasJit } = said;
     const line = `${version.split('.').slice(0, 2).join('.')}${isFreeThreaded ? 't' : ''}`;
-    const maker = makerOf(said);
-    found.set(executable, {
-      path: executable,
-      version,
-      line,
-      hasJit,
-      interpreter: describePython(said),
-      ...(maker === undefined ? {} : { maker }),
-    });
+    found.set(executable, { path: executable, line, hasJit, interpreter: describePython(said) });
   }
   return [...found.values()];
 }

@@ -152,17 +152,17 @@ async function upgradePython(now: string, stacks: readonly Stack[]): Promise<Upg
   ]);
   const wanted = { python: withJit, node: [], packages: [] };
   const { python } = (await nameRuntimes({ targets: [], matrix: wanted })).matrix;
-  const makers = new Set(kept.map(({ maker }) => maker ?? 'an unknown maker'));
+  const makers = new Set(kept.map(({ interpreter }) => interpreter.maker ?? 'an unknown maker'));
   const alike =
     makers.size === 1
       ? `built by ${[...makers].join('')}`
       : `of ${countOf(makers.size, 'maker')} (${listAll([...makers])}), so a difference may be that of their builds`;
-  const versions = listAll(newer.map(({ version }) => version));
+  const versions = listAll(newer.map(({ interpreter }) => interpreter.version));
   const jit = withJit.length === specs.length ? '' : ', with and without the JIT';
   return {
     matrix: { python, node: [], packages: [] },
     words: [
-      `comparing Python ${first.version} with ${versions}${jit}, ${alike}`,
+      `comparing Python ${first.interpreter.version} with ${versions}${jit}, ${alike}`,
       ...kept.map(describeBuild),
       ...words,
     ],
@@ -193,7 +193,7 @@ export function chooseBuilds(
   const maker = bestMaker(all, [now, ...wanted]);
   const builds = [now, ...wanted].flatMap((line): InstalledPython[] => {
     const own = all.filter((one) => one.line === line);
-    const build = own.find((one) => one.maker === maker) ?? own[0];
+    const build = own.find(({ interpreter }) => interpreter.maker === maker) ?? own[0];
     if (build === undefined)
       words.push(`left out: Python ${line}: no build by ${maker ?? 'its maker'} is installed`);
     return build === undefined ? [] : [build];
@@ -207,9 +207,9 @@ function minorOf(line: string): number {
 
 /** Returns the maker that has builds of the most lines, among them the first. */
 function bestMaker(all: readonly InstalledPython[], [now, ...wanted]: readonly string[]): string | undefined {
-  const makers = new Set(all.filter(({ line }) => line === now).map(({ maker }) => maker));
+  const makers = new Set(all.filter(({ line }) => line === now).map(({ interpreter }) => interpreter.maker));
   const countLines = (maker: string | undefined): number =>
-    wanted.filter((line) => all.some((one) => one.line === line && one.maker === maker)).length;
+    wanted.filter((line) => all.some((one) => one.line === line && one.interpreter.maker === maker)).length;
   return [...makers].toSorted((a, b) => countLines(b) - countLines(a))[0];
 }
 
@@ -220,7 +220,10 @@ async function specOf({ line, path }: InstalledPython): Promise<string> {
   return usual?.argv[0] === path ? line : path;
 }
 
-async function findMissing({ path, version }: InstalledPython, stacks: readonly Stack[]): Promise<string[]> {
+async function findMissing(
+  { path, interpreter }: InstalledPython,
+  stacks: readonly Stack[],
+): Promise<string[]> {
   const uv = await provideUv(HOME.cache);
   const missing = await Promise.all(
     stacks.map(async ({ name, root, project }) =>
@@ -230,7 +233,7 @@ async function findMissing({ path, version }: InstalledPython, stacks: readonly 
             target: name,
             root,
             python: path,
-            version,
+            version: interpreter.version,
             uv,
             lock: project.lock,
           })) ?? []),

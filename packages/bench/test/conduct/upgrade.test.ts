@@ -11,11 +11,9 @@ function build(line: string, maker?: string): InstalledPython {
   const version = `${line}.1`;
   return {
     path: `/${maker}/python${line}`,
-    version,
     line,
     hasJit: false,
-    interpreter: { implementation: 'CPython', version },
-    ...(maker === undefined ? {} : { maker }),
+    interpreter: { implementation: 'CPython', version, ...(maker === undefined ? {} : { maker }) },
   };
 }
 
