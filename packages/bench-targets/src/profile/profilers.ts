@@ -124,7 +124,10 @@ function pySpyAt(program: string, version: string): Profiler {
         argv: [
           ...words,
           ...(isStill && mayBeStill ? ['--nonblocking'] : []),
-          ...['--output', output, '--pid', String(one)],
+          '--output',
+          output,
+          '--pid',
+          String(one),
         ],
         isReady: (printed) => printed.includes('Sampling process'),
       })),

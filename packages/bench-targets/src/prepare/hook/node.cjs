@@ -8,7 +8,7 @@ const ANSWERS = [
   [process.platform === 'darwin' ? 'SIGINFO' : 'SIGPWR', BENCH_IMPORTS, tellFiles],
 ];
 for (const [signal, file, answer] of ANSWERS)
-  if (file !== undefined) process.on(signal, () => setImmediate(answer));
+  if (file !== undefined) process.on(signal, () => setImmediate(() => answer()));
 
 /** Writes an answer, which appears at once and complete. */
 function save(file, text) {
