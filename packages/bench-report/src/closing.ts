@@ -293,7 +293,7 @@ const MOST_NAMED = 3;
 function nameAny(placed: readonly Placed[]): string {
   const names = placed.map(({ row }) => row.target);
   return listAny(
-    names.length > MOST_NAMED
+    names.length > MOST_NAMED + 1
       ? [...names.slice(0, MOST_NAMED), `one of ${names.length - MOST_NAMED} more`]
       : names,
   );
