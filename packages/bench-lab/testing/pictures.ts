@@ -151,13 +151,15 @@ function nameBar(row: Row): string {
 
 /** Returns the lines below the chart. */
 function describeRun({ plan, host }: StoredRun, id: MetricId): string {
-  const marks =
-    id === 'capacity'
-      ? `Bars: capacities over ${plan.rounds} rounds. Lines: their 95 % intervals.`
-      : `Bars: medians of ${plan.rounds} rounds. Lines: the range of the rounds.`;
+  const marks = describeMarks(plan.rounds, id);
   return [`${marks} Workload ${describeWorkload(plan)}, run ${plan.run}.`, `${describeMachine(host)}.`].join(
     '\n',
   );
+}
+
+function describeMarks(rounds: number, id: MetricId): string {
+  if (id === 'capacity') return `Bars: capacities over ${rounds} rounds. Lines: their 95 % intervals.`;
+  return rounds === 1 ? 'One round.' : `Bars: medians of ${rounds} rounds. Lines: the range of the rounds.`;
 }
 
 /** Returns an SVG file with the colours of one theme. */

@@ -12,10 +12,10 @@ const MARGIN = { top: 44, right: 16, bottom: 48, left: 190 };
 
 /** The verdicts from left to right, with their colours. */
 const FILLS: Record<Verdict, string> = {
-  slower: 'var(--accent)',
+  slower: 'var(--bad)',
   same: 'var(--good)',
   undecided: 'var(--band)',
-  faster: 'var(--bad)',
+  faster: 'var(--accent)',
 };
 
 interface Part {
@@ -32,7 +32,7 @@ export function toPlanted(pool: Pool | undefined, id: string): Picture {
   const effects = summarisePool(pool.entries);
   const parts = effects.flatMap(({ effect, deferred, tests, verdicts }): Part[] => {
     const share = `+${(100 * effect).toFixed(1).replace('.0', '')} % CPU`;
-    const row = effect === 0 ? 'nothing planted' : `${share} ${deferred ? '50 ms later' : 'planted'}`;
+    const row = effect === 0 ? 'nothing added' : `${share} ${deferred ? '50 ms later' : 'added'}`;
     let from = 0;
     return (Object.keys(FILLS) as Verdict[]).flatMap((verdict) => {
       const count = verdicts[verdict];
@@ -44,7 +44,7 @@ export function toPlanted(pool: Pool | undefined, id: string): Picture {
   const threshold = effects[0]?.tests[0]?.threshold ?? 0;
   const title = 'Two builds of one server: what comparisons of at most two minutes said';
   const below = [
-    `Smallest difference that matters: ${100 * threshold} %. Pool ${id}.`,
+    `Smallest difference that matters: ${100 * threshold} %. Run ${id}.`,
     `${describeMachine(pool.host)}.`,
   ].join('\n');
   return {
