@@ -8,12 +8,18 @@ export const STACKS_PAGE = 'docs/reference/workloads.md';
 /** One row of the table of stacks. */
 export type StackRow = Record<'name' | 'what' | 'versions' | 'kind', string>;
 
-/** Reads the table of stacks. */
+/** Reads the table of stacks. The variants of some are listed below it. */
 export function readStackRows(): StackRow[] {
-  const rows = readFileSync(join(ROOT, STACKS_PAGE), 'utf8').matchAll(
+  const page = readFileSync(join(ROOT, STACKS_PAGE), 'utf8');
+  const rows = page.matchAll(
     /^\| `(?<name>[\w-]+)` \| (?<what>.+) \| (?<versions>.+) \| (?<kind>raw|framework|tuned) \|$/gm,
   );
-  return [...rows].map(({ groups }) => groups as StackRow);
+  return [...rows].map(({ groups }) => {
+    const row = groups as StackRow;
+    const [, below = ''] = page.split(`\nVariants of \`${row.name}\``);
+    const [variants = ''] = below.split(/\n(?=Variants of |#)/);
+    return { ...row, what: `${row.what}${variants}` };
+  });
 }
 
 /** Returns the row of a stack. Throws an error that says how to add it if there is none. */
