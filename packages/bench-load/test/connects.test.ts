@@ -10,7 +10,7 @@ import { openSession } from './session.ts';
 
 const LAST = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok';
 /** The requests that it answers. Before the load, a connection sends at most one in a second. */
-const ANSWERS = 60;
+const ANSWERS = 20;
 const AMOUNT = 200;
 
 describe('a connect that is refused under load', () => {
