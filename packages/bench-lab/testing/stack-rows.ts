@@ -16,9 +16,8 @@ export function readStackRows(): StackRow[] {
   );
   return [...rows].map(({ groups }) => {
     const row = groups as StackRow;
-    const [, below = ''] = page.split(`\nVariants of \`${row.name}\``);
-    const [variants = ''] = below.split(/\n(?=Variants of |#)/);
-    return { ...row, what: `${row.what}${variants}` };
+    const below = page.split(`\nVariants of \`${row.name}\``)[1]?.split(/\nVariants of |\n#/)[0];
+    return { ...row, what: `${row.what}${below ?? ''}` };
   });
 }
 

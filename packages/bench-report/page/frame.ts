@@ -19,8 +19,6 @@ interface FrameSection<Row> {
   id: string;
   title: string;
   build: (shown: Shown<Row>) => Content;
-  /** Shown even if no row passes the filters. */
-  needsNoRow?: boolean;
 }
 
 /** A page of rows with filters. */
@@ -71,8 +69,8 @@ export function showFrame<Row, Name extends string>(frame: Frame<Row, Name>): vo
     const rows = frame.rows.filter((row) => passes(row, frame.filters, choice.filters));
     const shown = { rows, metric: metricOf(frame, choice), choice, choose };
     const focused = document.activeElement?.id;
-    const made = frame.sections.flatMap(({ id, title, build, needsNoRow = false }) => {
-      const inside = rows.length === 0 && !needsNoRow ? undefined : build(shown);
+    const made = frame.sections.flatMap(({ id, title, build }) => {
+      const inside = rows.length === 0 ? undefined : build(shown);
       return inside === undefined ? [] : [{ id, title, section: buildSection(id, title, inside) }];
     });
     links.replaceChildren(
