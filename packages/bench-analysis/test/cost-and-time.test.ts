@@ -64,15 +64,23 @@ function decide(trials: readonly Trial[]): Comparison {
   return looks.find(({ verdict }) => verdict !== 'undecided') ?? looks.at(-1)!;
 }
 
+/** Compares two servers over 24 rounds, each with the figures that it has then. */
+function compareDrawn(old: () => Server, own: () => Server): Comparison {
+  return decide(
+    Array.from({ length: 24 }, (_, index) => [
+      toTrial('old', index + 1, old()),
+      toTrial('new', index + 1, own()),
+    ]).flat(),
+  );
+}
+
 /** Compares servers whose figures vary by 1 %, their tails by 5 %. */
 function compare(old: Server, own: Server): Comparison {
   const random = createRandom(5);
   const noisy = (server: Server) => scale(server, (times) => Math.exp(0.01 * times * random.normal()));
-  return decide(
-    Array.from({ length: 24 }, (_, index) => [
-      toTrial('old', index + 1, noisy(old)),
-      toTrial('new', index + 1, noisy(own)),
-    ]).flat(),
+  return compareDrawn(
+    () => noisy(old),
+    () => noisy(own),
   );
 }
 
@@ -128,24 +136,15 @@ describe('cost and time', () => {
     });
     expect(compare(WAITS, { ...WAITS, cpu: 44, p50: 2000 })).toMatchObject({ verdict: 'slower' });
     const random = createRandom(3);
-    const noisy = Array.from({ length: 24 }, (_, index) => [
-      toTrial('old', index + 1, WAITS),
-      toTrial('new', index + 1, {
-        ...WAITS,
-        cpu: 36,
-        p50: WAITS.p50 * Math.exp(0.03 + 0.2 * random.normal()),
-      }),
-    ]).flat();
-    expect(decide(noisy)).toMatchObject({ verdict: 'undecided', why: 'time', whole: { cost: 'faster' } });
+    const unsure = () => ({ ...WAITS, cpu: 36, p50: WAITS.p50 * Math.exp(0.03 + 0.2 * random.normal()) });
+    const found = compareDrawn(() => WAITS, unsure);
+    expect(found).toMatchObject({ verdict: 'undecided', why: 'time', whole: { cost: 'faster' } });
   });
 
   it('tell the time that decided, also where a wide interval of the cost reaches as far', () => {
     const random = createRandom(11);
-    const trials = Array.from({ length: 24 }, (_, index) => [
-      toTrial('old', index + 1, WAITS),
-      toTrial('new', index + 1, { ...WAITS, cpu: 42 * Math.exp(0.2 * random.normal()), p50: 2500 }),
-    ]).flat();
-    const found = decide(trials);
+    const dear = () => ({ ...WAITS, cpu: 42 * Math.exp(0.2 * random.normal()), p50: 2500 });
+    const found = compareDrawn(() => WAITS, dear);
     expect(found).toMatchObject({ verdict: 'slower', whole: { cost: 'undecided' } });
     expect(timesOf(found)).toEqual(['p50 slower']);
   });

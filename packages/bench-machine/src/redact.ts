@@ -21,8 +21,8 @@ const SECRET_NAME =
 const OF_SYSTEM =
   /^(?:(?:OLD)?PWD|XAUTHORITY|SSH_AUTH_SOCK|(?:DESKTOP|GNOME|KDE|XDG|DBUS)_[A-Z_]*SESSION[A-Z_]*|(?:DESKTOP_)?SESSION(?:_MANAGER)?)$/;
 
-/** Values that this process sends and must never show. */
-const hidden = new Set<string>();
+/** Values that this process sends and must never show. A process that runs several commands, as tests do, clears it before each. */
+export const hidden = new Set<string>();
 
 /** Returns true if a header, parameter or variable of this name holds a secret. */
 export function isSecretName(name: string): boolean {

@@ -71,9 +71,7 @@ export function drawForest(
   width: number,
 ): Plot.PlotOptions {
   const points = rows.flatMap((row) => {
-    const { ratio, verdict: joint, why, whole } = { why: undefined, ...row.comparison };
-    // The difference that is drawn is that in cost, which time does not decide.
-    const verdict = whole?.cost ?? joint;
+    const { ratio, verdict, why, whole } = { why: undefined, ...row.comparison };
     if (ratio === undefined) return [];
     const { low, high } = ratio.interval ?? ratio.range;
     const change = formatChange(ratio.estimate);
@@ -83,7 +81,8 @@ export function drawForest(
         estimate: ratio.estimate,
         low,
         high,
-        verdict,
+        // What is drawn is the difference in cost, which time does not decide.
+        verdict: whole?.cost ?? verdict,
         why,
         change,
         isRange: ratio.interval === undefined,

@@ -10,6 +10,7 @@ import { findCommands, loadCommand, runCommand } from '../../src/cli/main.ts';
 import { findHome, HOME } from 'bench-machine/home';
 import type { Trial } from 'bench-model/record';
 import { readCores } from 'bench-machine/placement';
+import { hidden } from 'bench-machine/redact';
 import { environHas, listPids, readText } from 'bench-machine/procfs';
 import { run, start, type Child } from 'bench-machine/subprocess';
 import { removeLeftovers } from '../../src/measure/session.ts';
@@ -48,6 +49,7 @@ export function at(thing: string, options: Record<string, string | number>): str
  * process decide where it writes.
  */
 export async function runHere(command: Command<unknown>, words: readonly string[]): Promise<Ended> {
+  hidden.clear();
   const printed = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
