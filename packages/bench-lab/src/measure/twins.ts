@@ -13,10 +13,7 @@ export const EFFECTS: readonly Effect[] = [
 
 /** The approximate cost per request of the base, in µs of CPU. */
 const BASE_COST_US = 100;
-/**
- * The units of work that determine the cost of one. A server without work has more requests in each loop of its events, so
- * that each costs less: from it, the cost of the base would be estimated at a quarter less than it is.
- */
+/** The units of work that determine the cost of one: some in both, because requests without work share loops of events, and cost less. */
 export const TRIAL_UNITS = { low: 1000, high: 3000 } as const;
 
 /**

@@ -1,7 +1,8 @@
 /** A pool of sequential tests: `pool.json`, and one line of `pool.jsonl` for each. Only `power` writes and reads it. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { appendLines, writeReport } from 'bench-analysis/results/store';
+import { makeFolder } from 'bench-machine/files';
 import { UsageError } from 'bench-model/errors';
 import type { Host } from 'bench-model/host';
 import type { Verdict } from 'bench-model/options';
@@ -66,7 +67,7 @@ export function readPool(folder: string): Pool | undefined {
 
 /** Creates a pool. */
 export function createPool(folder: string, pool: PoolFile): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writeReport(folder, 'pool.json', `${JSON.stringify(pool, null, 2)}\n`);
 }
 
