@@ -59,8 +59,7 @@ export default defineCommand({
   },
   options: { fix: flag({ help: 'correct everything that can be corrected automatically' }) },
   notes: 'Go and Rust are compiled only if their sources have changed or you name them.',
-  read: ({ fix }, [name]) => ({ fix, name }),
-  async run({ fix, name }) {
+  async run({ fix, args: [name] }) {
     const stacks = readStacks();
     const stack = stacks.find((one) => one.name === name);
     const language = LANGUAGES.find((one) => one === name);

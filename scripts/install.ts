@@ -32,7 +32,6 @@ export default defineCommand({
       usually: '~/.local/bin, or another one that is on PATH',
     }),
   },
-  read: ({ folder }) => ({ folder }),
   async run({ folder: named }) {
     const onPath = (process.env['PATH'] ?? '').split(delimiter);
     const usual = [OWN, join(homedir(), 'bin'), '/usr/local/bin', '/opt/homebrew/bin'];

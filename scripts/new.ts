@@ -162,7 +162,7 @@ export default defineCommand({
       needs: 'language',
     }),
   },
-  read({ language, framework }, [kind, name = '']): NewStack {
+  read({ language, framework, args: [kind, name = ''] }): NewStack {
     if (kind !== 'stack') {
       throw new BenchError('usage', `${commandLine('new')} writes a stack, not "${kind}"`, NEW_EXAMPLE);
     }

@@ -36,7 +36,6 @@ export default defineCommand({
   options: {
     output: option('<folder>', text, { help: 'the folder of the file', usually: 'the current one' }),
   },
-  read: (values) => values,
   async run({ output = '.' }) {
     rmSync(DIST, { recursive: true, force: true });
     await run(['tsc', '-b', 'packages/bench'], { cwd: ROOT });

@@ -56,7 +56,7 @@ export default defineCommand({
     cluster: option('<file>', text, { help: 'the file to check', default: 'bench.cluster.json' }),
   },
   notes: 'Exit codes: 0 done, 1 check found a problem, 2 bad usage, 3 a toolchain is\nmissing.',
-  read({ local, role, join: head, ip, cluster }, [action = '']): ClusterRequest {
+  read({ local, role, join: head, ip, cluster, args: [action = ''] }): ClusterRequest {
     if (action === 'check') return { action, file: cluster };
     if (action === 'down') return { action };
     if (action === 'up' && local !== undefined) return { action, local };

@@ -19,7 +19,7 @@ import { openSession, type Session } from 'bench-http/conduct/session';
 import { sendMessage, terminal } from 'bench-http/terminal/shell';
 import type { Voice } from 'bench-http/terminal/voice';
 
-export default defineCommand({ name: 'host', options: {}, read: () => ({}), run: takeOrder });
+export default defineCommand({ name: 'host', options: {}, run: takeOrder });
 
 /** Takes one order on stdin, carries it out, and reports events on stdout. Returns the exit code. */
 async function takeOrder(): Promise<number> {

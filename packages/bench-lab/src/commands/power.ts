@@ -43,7 +43,6 @@ export default defineCommand({
     pool: option('<folder>', text, { help: 'the folder of the pool', usually: 'results/power' }),
     ...WAITS,
   },
-  read: (values) => values,
   async run({ tests, effects = EFFECTS, pool: typedFolder, wait }) {
     const folder = typedFolder ?? join(HOME.results, 'power');
     const stored = readPool(folder);

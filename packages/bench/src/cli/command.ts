@@ -1,9 +1,11 @@
 /**
- * Commands as tables: the parser, the help and the errors of a command all come from one declaration. The library
- * commander splits the words and lays out the help.
+ * Commands as tables: the parser, the help and the errors of a command all come from one declaration. Node splits the
+ * words, and the library commander lays out the help.
  */
-import { Command as Commander, CommanderError, Option } from 'commander';
-import { BenchError, UsageError } from 'bench-model/errors';
+import { parseArgs } from 'node:util';
+import { Command as Commander, Option } from 'commander';
+import { UsageError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { commandLine, documentOf } from 'bench-machine/home';
 import { suggest } from 'bench-model/suggest';
 import { COMMA, type Reader } from './values.ts';
@@ -101,7 +103,10 @@ interface ArgumentSpec {
   conflicts?: (words: readonly string[]) => Readonly<Record<string, string>>;
 }
 
-/** The declaration of a command. `read` turns the parsed words into a typed value, and `run` does what they ask for. */
+/** The values of the options of a command, and its arguments. */
+export type Parsed<O> = Values<O> & { args: string[] };
+
+/** The declaration of a command. `read` turns the parsed words into a request, and `run` does what it asks for. */
 interface CommandSpec<O, T> {
   /** The name of its file: the word after `bench-http`. */
   name: string;
@@ -119,7 +124,8 @@ interface CommandSpec<O, T> {
   /** The command whose help lists the options that are not usual; by default `--help-all` of this one does. */
   listedBy?: string;
   notes?: string;
-  read(values: Values<O>, args: string[], words: readonly string[]): T;
+  /** By default, the request is what was parsed. */
+  read?: (parsed: Parsed<O>, words: readonly string[]) => T;
   /** Runs the command. Returns the exit code, if it is not 0. */
   run(request: NoInfer<T>): Promise<number | void>;
 }
@@ -140,8 +146,9 @@ export interface Command<T> {
 const HELP_COLUMNS = 80;
 
 /** Makes a command from its declaration. */
-export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>): Command<T> {
+export function defineCommand<const O extends object, T = Parsed<O>>(spec: CommandSpec<O, T>): Command<T> {
   const table = spec.options as Table;
+  const { read = (parsed) => parsed as T } = spec;
   return {
     name: spec.name,
     summary: spec.about?.split('. ')[0]?.replace(/\.$/, '') ?? '',
@@ -155,22 +162,7 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
         '\n',
       );
     },
-    parse(words) {
-      const commander = toCommander(spec, table);
-      try {
-        commander.parse(words, { from: 'user' });
-      } catch (error) {
-        throw error instanceof CommanderError ? translate(error, spec, table) : error;
-      }
-      const args = commander.args;
-      const given = new Set(
-        Object.keys(table).filter(
-          (name) => commander.getOptionValueSource(named(name, {}).attributeName()) === 'cli',
-        ),
-      );
-      refuseCombination(spec, table, given, args);
-      return spec.read(commander.opts<Values<O>>(), args, words);
-    },
+    parse: (words) => read(parseWords(spec, table, words), words),
   };
 }
 
@@ -199,8 +191,7 @@ user cache.
 
 function createCommander(name: string): Commander {
   return new Commander(name)
-    .exitOverride()
-    .configureOutput({ writeErr: () => {}, writeOut: () => {}, getOutHelpWidth: () => HELP_COLUMNS })
+    .configureOutput({ getOutHelpWidth: () => HELP_COLUMNS })
     .configureHelp({ optionDescription: ({ description }) => description });
 }
 
@@ -210,7 +201,7 @@ function describeRest<O, T>({ name, options, listedBy }: CommandSpec<O, T>, show
   return `${commandLine(name)} --help-all shows ${Object.keys(options as object).length - shown} more options.`;
 }
 
-function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all = true): Commander {
+function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all: boolean): Commander {
   const { about = '', examples = [], usual } = spec;
   const width = Math.max(...examples.map(([words]) => words.length));
   const lines = examples.map(([words, answers]) => `  ${words.padEnd(width)}  ${answers}`);
@@ -222,44 +213,13 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all = true): C
   for (const other of others) commander.argument(other, spec.arguments?.more);
   for (const [name, one] of Object.entries(table)) {
     const isHidden = !all && usual !== undefined && !(usual as readonly string[]).includes(name);
-    commander.addOption(toOption(name, one, table).hideHelp(isHidden));
+    const { short, value, group } = one;
+    const flags = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].join(', ');
+    const shown = new Option(value === undefined ? flags : `${flags} ${value}`, describeOption(one));
+    if (group !== undefined) shown.helpGroup(`${group}:`);
+    commander.addOption(shown.hideHelp(isHidden));
   }
   return commander;
-}
-
-function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option {
-  const made = named(name, one, describeOption(one));
-  if (one.default !== undefined) made.default(one.default);
-  if (one.group !== undefined) made.helpGroup(`${one.group}:`);
-  if (one.value === undefined) return made;
-  // The default of a repeated option is the empty list, to which the first value is added.
-  let last: string | undefined;
-  return made.argParser((typed: string, before: unknown) => {
-    if (last !== undefined && !one.many) {
-      throw new UsageError(
-        `--${name} ${last} --${name} ${typed}: --${name} takes one value`,
-        `omit one of them`,
-      );
-    }
-    last = typed;
-    if (typed.startsWith('--') && Object.hasOwn(table, typed.slice(2))) throw missingValue(name, one);
-    if (!one.many) return one.read(typed, name);
-    const texts =
-      one.separator === undefined ? [typed] : typed.split(one.separator).map((part) => part.trim());
-    return [...(before as unknown[]), ...texts.map((part) => one.read(part, name))];
-  });
-}
-
-/** Makes an option. To commander, `--no-stock` would set `stock` to false; here, it is a switch like any other. */
-function named(
-  name: string,
-  { short, value }: Pick<OptionSpec<unknown>, 'short' | 'value'>,
-  about = '',
-): Option {
-  const flags = `${short === undefined ? '' : `-${short}, `}--${name}`;
-  const made = new Option(`${flags}${value === undefined ? '' : ` ${value}`}`, about);
-  made.negate = false;
-  return made;
 }
 
 /** Returns the help of an option, with its default. */
@@ -281,47 +241,81 @@ export function describeOption({
 /** What other tools take as options, and a file of requests says for each request. */
 const OF_REQUEST = /^--(expect|method|status|schema|weight|login)/;
 
-function translate<O, T>(
-  { code, message }: CommanderError,
-  { name, listedBy, arguments: spec }: CommandSpec<O, T>,
-  table: Table,
-): BenchError {
-  const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
-  const listed = `${commandLine(name)} --help${listedBy === undefined ? '-all' : ''} lists the options`;
-  if (code === 'commander.unknownOption') {
-    const typed = quoted.split('=')[0] ?? quoted;
-    // A switch with a value, as in `--json=yes`, is an unknown option to commander.
-    if (Object.hasOwn(table, typed.slice(2))) {
-      return new UsageError(`${typed} takes no value`, `write ${typed}`);
-    }
-    const close = suggest(
-      typed,
-      [...Object.keys(table), 'help', 'help-all'].map((one) => `--${one}`),
-    );
-    const isOfRequest = Object.hasOwn(table, 'requests-file') && OF_REQUEST.test(typed);
-    const hint = isOfRequest ? `a file of requests has it: ${documentOf('guides/requests.md')}` : listed;
-    return new UsageError(`unknown option ${typed}`, close ?? hint);
-  }
-  if (code === 'commander.optionMissingArgument') {
-    const [, missing = ''] = /--([\w-]+)/.exec(quoted) ?? [];
-    const one = table[missing];
-    if (one !== undefined) return missingValue(missing, one);
-  }
-  if (code === 'commander.missingArgument') {
-    return new UsageError(`name ${withArticle(spec?.noun ?? 'argument')}`, spec?.example);
-  }
-  if (code === 'commander.excessArguments') {
-    const most = spec?.terms.split(' ').length ?? 0;
-    return new UsageError(
-      `${commandLine(name)} takes ${most === 0 ? 'no arguments' : `at most ${most} ${most === 1 ? spec?.noun : (spec?.plural ?? `${spec?.noun}s`)}`}`,
-      spec?.example ?? listed,
-    );
-  }
-  return new UsageError(message.replace(/^error: /, ''), listed);
+/** Reads the words of a command line. Throws a usage error if they are not valid. */
+function parseWords<O, T>(spec: CommandSpec<O, T>, table: Table, words: readonly string[]): Parsed<O> {
+  const all = Object.entries<OptionSpec<unknown>>(table);
+  const { tokens, positionals: args } = parseArgs({
+    args: words,
+    options: Object.fromEntries(
+      all.map(([name, { value, short }]) => [
+        name,
+        { type: value === undefined ? 'boolean' : 'string', ...present({ short }) },
+      ]),
+    ),
+    strict: false,
+    tokens: true,
+  });
+  const options = tokens.filter((token) => token.kind === 'option');
+  const unknown = options.find(({ name }) => !Object.hasOwn(table, name));
+  if (unknown !== undefined) throw unknownOption(unknown.rawName, spec, table);
+  const typed = Map.groupBy(options, ({ name }) => name);
+  const values = all.flatMap(([name, one]) => {
+    const texts = typed.get(name)?.map(({ value }) => value);
+    const value = texts === undefined ? one.default : readOption(name, texts, table);
+    return value === undefined ? [] : [[toCamelCase(name), value] as const];
+  });
+  refuseCount(spec, args.length);
+  refuseCombination(spec, table, new Set(typed.keys()), args);
+  return { ...(Object.fromEntries(values) as Values<O>), args };
 }
 
-function missingValue(name: string, { value = '' }: OptionSpec<unknown>): BenchError {
-  return new UsageError(`--${name} needs a value`, `write --${name} ${value}`);
+function toCamelCase(name: string): string {
+  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the value of an option, by the text after each of its mentions. Throws a usage error for one that it does not take. */
+function readOption(name: string, texts: readonly (string | undefined)[], table: Table): unknown {
+  const { value, many, separator, read } = table[name] as OptionSpec<unknown>;
+  const given = texts.filter((text) => text !== undefined);
+  if (value === undefined) {
+    if (given.length === 0) return true;
+    throw new UsageError(`--${name} takes no value`, `write --${name}`);
+  }
+  const isOption = (text: string): boolean => text.startsWith('--') && Object.hasOwn(table, text.slice(2));
+  if (given.length < texts.length || given.some(isOption))
+    throw new UsageError(`--${name} needs a value`, `write --${name} ${value}`);
+  if (given.length > 1 && !many) {
+    const all = given.map((text) => `--${name} ${text}`).join(' ');
+    throw new UsageError(`${all}: --${name} takes one value`, 'omit one of them');
+  }
+  const split = separator && given.flatMap((text) => text.split(separator).map((part) => part.trim()));
+  const values = (split ?? given).map((part) => read(part, name));
+  return many ? values : values[0];
+}
+
+function unknownOption<O, T>(typed: string, spec: CommandSpec<O, T>, table: Table): UsageError {
+  const names = [...Object.keys(table), 'help', 'help-all'].map((one) => `--${one}`);
+  const isOfRequest = Object.hasOwn(table, 'requests-file') && OF_REQUEST.test(typed);
+  const hint = isOfRequest
+    ? `a file of requests has it: ${documentOf('guides/requests.md')}`
+    : nameList(spec);
+  return new UsageError(`unknown option ${typed}`, suggest(typed, names) ?? hint);
+}
+
+function nameList<O, T>({ name, listedBy }: CommandSpec<O, T>): string {
+  return `${commandLine(name)} --help${listedBy === undefined ? '-all' : ''} lists the options`;
+}
+
+/** Throws a usage error for too few or too many arguments. */
+function refuseCount<O, T>(spec: CommandSpec<O, T>, count: number): void {
+  const { terms = '', noun = 'argument', plural = `${noun}s`, example } = spec.arguments ?? {};
+  const all = terms.split(' ').filter(Boolean);
+  if (count < all.filter((term) => term.startsWith('<')).length)
+    throw new UsageError(`name ${withArticle(noun)}`, example);
+  if (count <= all.length || terms.includes('...')) return;
+  const most =
+    all.length === 0 ? 'no arguments' : `at most ${all.length} ${all.length === 1 ? noun : plural}`;
+  throw new UsageError(`${commandLine(spec.name)} takes ${most}`, example ?? nameList(spec));
 }
 
 /** Throws a usage error for options and arguments that contradict each other or have no effect. */

@@ -17,7 +17,7 @@ import { redactUrl, redactWords } from 'bench-machine/redact';
 import type { BenchRequest } from '../plan/request.ts';
 import { toSecrets } from '../plan/secrets.ts';
 import { nameProject, sortThings, type Things } from '../cli/things.ts';
-import { defineCommand, flag, option, repeated, WAITS, type Values } from '../cli/command.ts';
+import { defineCommand, flag, option, repeated, WAITS, type Parsed, type Values } from '../cli/command.ts';
 import { print } from '../terminal/shell.ts';
 import {
   PATHS,
@@ -375,12 +375,11 @@ export default defineCommand({ ...SPEC, read: readBench });
 
 /** Returns the request of a command line. */
 export function readBench(
-  values: Values<typeof OPTIONS>,
-  named: readonly string[],
+  values: Parsed<typeof OPTIONS>,
   words: readonly string[],
   asked: Pick<BenchRequest, 'upgrade' | 'compares'> = {},
 ): BenchRequest {
-  const things = sortThings(named, values.stack);
+  const things = sortThings(values.args, values.stack);
   // One revision is compared with the working tree.
   if (asked.compares && things.revisions.length === 1) things.revisions.push('.');
   const { targets, revisions, addresses } = things;

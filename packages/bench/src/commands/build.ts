@@ -18,8 +18,7 @@ export default defineCommand({
     example: commandLine('build gin'),
   },
   options: {},
-  read: (_values, stacks) => ({ stacks }),
-  async run({ stacks: wanted }) {
+  async run({ args: wanted }) {
     const stacks = readStacks();
     const names = stacks.map(({ name }) => name);
     const unknown = wanted.find((name) => !names.includes(name));

@@ -54,7 +54,6 @@ export default defineCommand({
   },
   notes:
     'Exit codes: 0 every budget is kept or undecided, 1 a budget is broken or a trial\nfailed, 2 the configuration is not valid, 3 a toolchain is missing,\n130 interrupted.',
-  read: (values) => values,
   async run({ config: file, dryRun, wait }) {
     const config = readConfig(file ?? join(HOME.root, 'bench.config.json'), bench);
     process.chdir(config.folder);

@@ -167,13 +167,13 @@ export default defineCommand({
   ],
   listedBy: 'bench',
   notes: `Exit codes: 0 compared, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntoolchain is missing, 130 interrupted.`,
-  read(values, words, typed): CompareRequest | BenchRequest {
-    const runs = words.filter(isStoredRun);
+  read(values, words): CompareRequest | BenchRequest {
+    const runs = values.args.filter(isStoredRun);
     if (runs.length === 0) {
       const asked = { ...values, quick: false, resume: undefined, again: undefined };
-      return readBench(asked, words, typed, { compares: true });
+      return readBench(asked, words, { compares: true });
     }
-    const other = words.find((word) => !runs.includes(word));
+    const other = values.args.find((word) => !runs.includes(word));
     if (other !== undefined || runs.length > 2) {
       throw new UsageError(
         other === undefined

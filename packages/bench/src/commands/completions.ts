@@ -10,7 +10,6 @@ export default defineCommand({
   notes: `Write them to a file that your shell reads:
   bash  ~/.local/share/bash-completion/completions/bench-http
   zsh   any file, with a line in ~/.zshrc after compinit: source <file>`,
-  read: () => ({}),
   async run() {
     print(renderCompletions(await Promise.all([...findCommands().values()].map(loadCommand))));
   },

@@ -14,7 +14,6 @@ export default defineCommand({
     cores: option('<n>', wholeNumber(), { help: 'cores of each server', default: 1 }),
   },
   notes: 'Exit codes: 0 fit, 1 something must change first.',
-  read: (values) => values,
   async run({ connections, cores }) {
     refuseCores(cores, availableParallelism());
     const findings = preflight(await readFacts(), { connections, generators: 1, serverCores: cores });

@@ -69,8 +69,7 @@ const init = defineCommand({
   },
   notes:
     'Exit codes: 0 written, 1 the server does not start or respond, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
-  read: (values, [folder = '.']) => ({ ...values, folder }),
-  async run({ folder, run, yes, ...asked }) {
+  async run({ args: [folder = '.'], run, yes, ...asked }) {
     const root = resolve(folder);
     if (!isFolder(root)) throw new UsageError(`${folder}: not a folder`, 'name the folder of your project');
     refuseExisting(root);

@@ -11,7 +11,6 @@ export default defineCommand({
   about:
     'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way, with newer releases.',
   options: {},
-  read: () => ({}),
   async run() {
     const stacks = readStacks();
     const rows = await Promise.all(

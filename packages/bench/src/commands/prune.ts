@@ -41,15 +41,11 @@ export default defineCommand({
     example: commandLine('prune environments'),
   },
   options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
-  read({ yes }, typed) {
-    const unknown = typed.find((word) => !NAMES.includes(word));
-    if (unknown === undefined) return { yes, wanted: typed };
-    throw new UsageError(
-      `unknown kind "${unknown}"`,
-      suggest(unknown, NAMES) ?? commandLine(`prune ${NAMES.join(' ')}`),
-    );
-  },
-  async run({ wanted, yes }) {
+  async run({ args: wanted, yes }) {
+    const all = commandLine(`prune ${NAMES.join(' ')}`);
+    const unknown = wanted.find((word) => !NAMES.includes(word));
+    if (unknown !== undefined)
+      throw new UsageError(`unknown kind "${unknown}"`, suggest(unknown, NAMES) ?? all);
     // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
     using _ = await openSession('prune', { isAlone: wanted.length > 0, words: 'stopping' });
     for (const [kind, find] of Object.entries(KINDS)) {
@@ -67,8 +63,7 @@ export default defineCommand({
       }
       print(`${kind}: removed\n`);
     }
-    if (wanted.length === 0)
-      print(`${commandLine(`prune ${NAMES.join(' ')}`)} removes them; published runs are kept\n`);
+    if (wanted.length === 0) print(`${all} removes them; published runs are kept\n`);
   },
 });
 

@@ -42,8 +42,7 @@ export default defineCommand({
       alone: 'shows every figure',
     }),
   },
-  read: (values, [run = '']) => ({ ...values, named: run }),
-  async run({ named, time, detail, markdown, json, open, site }) {
+  async run({ args: [named = ''], time, detail, markdown, json, open, site }) {
     if (site !== undefined) return logLine(`index of the reports: ${shown(await writeSite(named, site))}`);
     const run = readRun(findRun(named));
     if (!json && run.trials.length === 0)

@@ -40,19 +40,16 @@ export default defineCommand({
     workers: option('<n>', wholeNumber(), { help: 'workers', default: 1 }),
     threads: option('<n>', wholeNumber(), { help: 'threads of each worker', usually: 'set by the stack' }),
   },
-  read: ({ param, ...values }, [target]) => ({ ...values, params: Object.fromEntries(param), target }),
-  async run(request) {
-    const { workers, threads, port } = request;
-    const named = request.stack.length > 0 || request.target !== undefined;
-    const files = named ? request.stack : (stacksOfProject() ?? []);
+  async run({ args, stack, port, workload: name, param, workers, threads }) {
+    const isNamed = stack.length > 0 || args.length > 0;
+    const files = isNamed ? stack : (stacksOfProject() ?? []);
     const stacks = readStacks(files);
-    const workload = findWorkload(request.workload);
-    const params = completeParams(workload, request.params);
-    const manifests = files.map((file) => readManifest(file).name);
-    const patterns = request.target === undefined ? manifests : [request.target];
+    const workload = findWorkload(name);
+    const params = completeParams(workload, Object.fromEntries(param));
+    const patterns = args.length > 0 ? args : files.map((file) => readManifest(file).name);
     // A server of the user has requests of its own.
     const isOwn = stacks.some(
-      ({ name, project }) => project !== undefined && patterns[0]?.split('/', 1)[0] === name,
+      (one) => one.project !== undefined && patterns[0]?.split('/', 1)[0] === one.name,
     );
     const targets =
       patterns.length === 0 ? [] : expandTargets(patterns, stacks, isOwn ? undefined : workload.name);

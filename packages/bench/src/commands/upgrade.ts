@@ -2,9 +2,10 @@
 import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { defineCommand } from '../cli/command.ts';
+import type { BenchRequest } from '../plan/request.ts';
 import { SPEC, OPTIONS, readBench } from './bench.ts';
 
-export default defineCommand({
+export default defineCommand<typeof OPTIONS, BenchRequest>({
   ...SPEC,
   name: 'upgrade',
   about:
@@ -18,9 +19,9 @@ export default defineCommand({
   examples: [],
   usual: ['run', 'get', 'connections', 'with', 'by', 'budget', 'fail-on', 'dry-run', 'wait'],
   listedBy: 'bench',
-  read(values, words, typed) {
+  read(values, words) {
     const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
-    if (refused === undefined) return readBench(values, words, typed, { upgrade: true });
+    if (refused === undefined) return readBench(values, words, { upgrade: true });
     throw new UsageError(
       `upgrade does not take --${refused}`,
       refused === 'quick'

@@ -13,15 +13,6 @@ import { showWhy } from '../conduct/show-why.ts';
 import { restoreSecrets, secretsIn, toSecrets } from '../plan/secrets.ts';
 import { logLine, printJson, terminal } from '../terminal/shell.ts';
 
-interface WhyRequest {
-  run: string;
-  /** The targets to compare, by id or a part of it; empty for the pairs that the run compares. */
-  targets: string[];
-  headers: (readonly [string, string])[];
-  json: boolean;
-  wait: boolean;
-}
-
 export default defineCommand({
   name: 'why',
   about:
@@ -42,14 +33,7 @@ export default defineCommand({
     ...WAITS,
   },
   notes: 'Exit codes: 0 done, 1 a side could not be profiled, 2 bad usage,\n130 interrupted.',
-  read: (values, [run = '', ...targets]): WhyRequest => ({
-    run,
-    targets,
-    headers: values.header,
-    json: values.json,
-    wait: values.wait,
-  }),
-  async run({ run: name, targets, headers, json, wait }) {
+  async run({ args: [name = '', ...targets], header: headers, json, wait }) {
     const stored = readRun(findRun(name));
     refuseUnknown(stored, 'why');
     const pairs = targets.length > 0 ? [findPair(stored, targets)] : pairsOf(stored);

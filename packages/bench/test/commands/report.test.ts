@@ -61,7 +61,7 @@ describe('pnpm report of a run that compares', () => {
 
 describe('pnpm report --open', () => {
   it('takes a run', () => {
-    expect(REPORT.parse(['latest', '--open'])).toMatchObject({ named: 'latest', open: true });
+    expect(REPORT.parse(['latest', '--open'])).toMatchObject({ args: ['latest'], open: true });
   });
 });
 
