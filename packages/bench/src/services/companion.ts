@@ -47,14 +47,6 @@ export interface CompanionKind {
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }
 
-/** A program that was launched. Disposing stops it and removes its files. */
-export interface LaunchedProgram extends AsyncDisposable, Pick<Server, 'ended' | 'logTail'> {
-  /** With a password, if it needs one. */
-  url: string;
-  /** Returns the process to sample; undefined if it has ended. */
-  process(): CompanionProcess | undefined;
-}
-
 /** A companion that a plan needs, before it is started. */
 export interface Companion {
   name: CompanionName;
@@ -138,20 +130,10 @@ export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
   record?(resources: Resources | undefined): unknown;
 }
 
-/** Returns a launched server as the program of a companion. */
-export function launchedProgram(server: Server, url: string): LaunchedProgram {
-  return {
-    url,
-    ended: () => server.ended(),
-    logTail: () => server.logTail(),
-    process() {
-      const pid = server.ended() === undefined ? server.pid() : undefined;
-      return pid === undefined ? undefined : { pid, cgroup: server.cgroup };
-    },
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-    },
-  };
+/** Returns the process of a server that was launched, to sample it; undefined if it has ended. */
+export function processOf(server: Server): CompanionProcess | undefined {
+  const pid = server.ended() === undefined ? server.pid() : undefined;
+  return pid === undefined ? undefined : { pid, cgroup: server.cgroup };
 }
 
 const POLL_MS = 20;
@@ -161,7 +143,7 @@ export class NotReady extends Error {}
 
 /** Waits until `look` finds nothing that a program lacks to be ready. Throws if it ends, or is not ready in time. */
 export async function untilReady(
-  program: Pick<LaunchedProgram, 'ended' | 'logTail'>,
+  program: Pick<Server, 'ended' | 'logTail'>,
   look: () => Promise<string | undefined>,
   seconds: number,
 ): Promise<void> {

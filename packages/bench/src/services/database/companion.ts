@@ -9,7 +9,7 @@ import { serversAtOnce } from 'bench-model/planned';
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { findDatabase } from './database.ts';
-import { DatabaseError, type DatabaseServer, type OpenDatabase } from './server.ts';
+import { DatabaseError, type DatabaseServer, type FoundDatabase, type OpenDatabase } from './server.ts';
 import { COMPANION_JUDGES, judgeInserts } from 'bench-analysis/judge/companions';
 import type { Table } from 'bench-targets/catalogue/workloads/workload';
 
@@ -22,21 +22,13 @@ export const database: CompanionKind = {
   async find(plan) {
     if (!asksDatabase(plan)) return undefined;
     const found = await findDatabase();
+    refuseCrowd(plan, found);
     const { kind, version } = found;
     return {
       name: 'database',
       version: `${kind} ${version}`,
       isPlaced: kind === 'embedded',
-      async start(context) {
-        const started = await found.start(context);
-        try {
-          refuseCrowd(plan, started);
-        } catch (error) {
-          await started[Symbol.asyncDispose]();
-          throw error;
-        }
-        return keepDatabase(started);
-      },
+      start: async (context) => keepDatabase(await found.start(context)),
     };
   },
 };
@@ -47,7 +39,7 @@ const RESERVED = 5;
 /** Throws a usage error if servers that run together could open more connections than the database accepts. */
 export function refuseCrowd(
   { params = {}, workers, ...plan }: Pick<Plan, 'params' | 'workers' | 'byTurns' | 'targets'>,
-  { maxConnections }: Pick<DatabaseServer, 'maxConnections'>,
+  { maxConnections }: Pick<FoundDatabase, 'maxConnections'>,
 ): void {
   const { pool = 0, overflow = 0 } = params;
   const servers = serversAtOnce(plan);

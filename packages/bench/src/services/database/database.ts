@@ -3,7 +3,7 @@ import { UsageError } from 'bench-model/errors';
 import { readProcess } from 'bench-machine/procfs';
 import type { CompanionProcess } from '../companion.ts';
 import { findPostgres, POSTGRES, startPostgres } from './postgres.ts';
-import { DatabaseServer, prefixOf, wordsOf, type FoundDatabase } from './server.ts';
+import { askable, MAX_CONNECTIONS, prefixOf, wordsOf, type FoundDatabase } from './server.ts';
 
 /** `drop database ... with (force)` */
 const OLDEST = 13;
@@ -18,6 +18,7 @@ export async function findDatabase(databaseUrl = process.env['DATABASE_URL']): P
   return {
     kind: 'embedded',
     version: postgres.version,
+    maxConnections: MAX_CONNECTIONS,
     start: (context) => startPostgres(postgres, context),
   };
 }
@@ -51,25 +52,24 @@ async function findExternal(databaseUrl: string): Promise<FoundDatabase> {
     );
   }
   const { version, maxConnections, backend } = found;
-  const program = { kind: 'external', version };
+  const program = { kind: 'external', version, maxConnections };
   const process = parentOf(backend, new URL(url).hostname);
   return {
     ...program,
-    async start({ token, recordLeftoverServer }) {
+    async start(context) {
+      const { token, recordLeftoverServer } = context;
       recordLeftoverServer?.(placeOf(url));
-      return new DatabaseServer({
+      const running = {
         ...program,
-        dialect: POSTGRES,
         url,
-        token,
-        maxConnections,
         process: () => process,
-        async stop() {
+        async [Symbol.asyncDispose]() {
           // A table that could not be closed has left its database behind.
           const dropped = await dropAll(url, token).catch(() => undefined);
           if (dropped !== undefined) recordLeftoverServer?.(undefined);
         },
-      });
+      };
+      return askable(running, POSTGRES, context);
     },
   };
 }

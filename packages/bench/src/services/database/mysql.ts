@@ -3,12 +3,10 @@ import { ToolchainError } from 'bench-model/errors';
 import { findProgram, foldersOnPath } from 'bench-machine/path';
 import { run } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
-import type { CompanionContext, LaunchedProgram } from '../companion.ts';
 import {
-  awaitServer,
-  launchDatabase,
   MAX_CONNECTIONS,
   QUERY_MS,
+  startDatabase,
   USER,
   type Dialect,
   type FoundDatabase,
@@ -58,12 +56,6 @@ const START = [
   '--innodb-fast-shutdown=2',
 ].join(' ');
 
-/** The server program, and the program that creates its system tables, with its option. */
-interface Programs {
-  server: string;
-  create: readonly [program: string, option: string];
-}
-
 /** Finds MySQL or MariaDB in these folders. Throws a toolchain error if there is none, or if it does not run. */
 export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): Promise<FoundDatabase> {
   const { name, hint } = MYSQL;
@@ -77,11 +69,24 @@ export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): 
     },
   );
   const version = /\d+(\.\d+)+/.exec(stdout)?.[0] ?? 'unknown';
-  const found = (kind: string, create: Programs['create']): FoundDatabase => ({
+  /** `create` is the program that creates the system tables, with its option. */
+  const found = (kind: string, create: readonly [program: string, option: string]): FoundDatabase => ({
     kind,
     version,
-    start: async (context) =>
-      awaitServer(await launchMysql({ server, create }, context), MYSQL, { kind, version }, context),
+    maxConnections: MAX_CONNECTIONS,
+    start(context) {
+      const starting = {
+        kind,
+        version,
+        dialect: MYSQL,
+        id: 'mysql',
+        file: writeUsers,
+        script: context.countsStatements ? `${START} --performance-schema` : START,
+        programs: () => [...create, server],
+        url: (authority: string) => `mysql://${authority}/`,
+      };
+      return startDatabase(starting, context);
+    },
   });
   if (!stdout.includes('MariaDB')) return found('mysql', [server, '--initialize-insecure']);
   const create = find(['mariadb-install-db', 'mysql_install_db']);
@@ -90,23 +95,12 @@ export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): 
   return found('mariadb', [create, '--skip-test-db']);
 }
 
-function launchMysql({ server, create }: Programs, context: CompanionContext): Promise<LaunchedProgram> {
-  return launchDatabase(
-    {
-      id: 'mysql',
-      // Each statement has a line. Others reach no account: root has no password, but only the socket in the private folder.
-      file: (password, host) => [
-        'users.sql',
-        [
-          `create user '${USER}'@'${host}' identified by '${password}';`,
-          `grant all privileges on *.* to '${USER}'@'${host}' with grant option;`,
-          '',
-        ].join('\n'),
-      ],
-      script: context.countsStatements ? `${START} --performance-schema` : START,
-      programs: () => [...create, server],
-      url: (authority) => `mysql://${authority}/`,
-    },
-    context,
-  );
+/** Each statement has a line. Others reach no account: root has no password, but only the socket in the private folder. */
+function writeUsers(password: string, host: string): readonly [name: string, text: string] {
+  const user = `'${USER}'@'${host}'`;
+  const statements = [
+    `create user ${user} identified by '${password}';`,
+    `grant all privileges on *.* to ${user} with grant option;`,
+  ];
+  return ['users.sql', `${statements.join('\n')}\n`];
 }

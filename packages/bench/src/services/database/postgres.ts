@@ -5,13 +5,12 @@ import { ToolchainError } from 'bench-model/errors';
 import { readText } from 'bench-machine/procfs';
 import { run, runSync } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
-import type { CompanionContext, LaunchedProgram } from '../companion.ts';
+import type { CompanionContext } from '../companion.ts';
 import {
-  awaitServer,
   isOpenToNobody,
-  launchDatabase,
   MAX_CONNECTIONS,
   QUERY_MS,
+  startDatabase,
   USER,
   type DatabaseServer,
   type Dialect,
@@ -96,21 +95,19 @@ export async function startPostgres(
   { root, version }: Postgres,
   context: CompanionContext,
 ): Promise<DatabaseServer> {
-  const program = { kind: 'embedded', version };
-  const server = await awaitServer(await launchPostgres(root, context), POSTGRES, program, context);
-  if (context.countsStatements) await server.ask(server.url, 'create extension pg_stat_statements');
-  return server;
-}
-
-function launchPostgres(root: string, context: CompanionContext): Promise<LaunchedProgram> {
-  return launchDatabase(
+  const { countsStatements = false } = context;
+  const server = await startDatabase(
     {
+      kind: 'embedded',
+      version,
+      dialect: POSTGRES,
       id: 'database',
       file: (password) => ['password', password],
-      script: context.countsStatements ? `${START} -c shared_preload_libraries=pg_stat_statements` : START,
+      script: countsStatements ? `${START} -c shared_preload_libraries=pg_stat_statements` : START,
       programs(folder, owner) {
         const isOpen = owner.length === 0 || isOpenToNobody(join(root, 'bin', 'postgres'));
-        const home = isOpen ? root : copyTo(folder, root);
+        const home = isOpen ? root : join(folder, 'postgres');
+        if (!isOpen) cpSync(root, home, { recursive: true, verbatimSymlinks: true });
         return ['initdb', 'postgres'].map((name) => join(home, 'bin', name));
       },
       url: (authority) => `postgresql://${authority}/postgres`,
@@ -119,6 +116,8 @@ function launchPostgres(root: string, context: CompanionContext): Promise<Launch
     },
     context,
   );
+  if (countsStatements) await server.ask(server.url, 'create extension pg_stat_statements');
+  return server;
 }
 
 /** Removes the shared memory of a killed PostgreSQL; its lock file names it. */
@@ -133,10 +132,4 @@ export function releaseMemory(scratch: string): void {
   } catch {
     // It is gone already.
   }
-}
-
-function copyTo(scratch: string, root: string): string {
-  const copy = join(scratch, 'postgres');
-  cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
-  return copy;
 }

@@ -12,11 +12,10 @@ import { ToolchainError } from 'bench-model/errors';
 import type { CountedStatement } from '../../measure/caused.ts';
 import {
   CompanionError,
-  launchedProgram,
+  processOf,
   untilReady,
   type CompanionContext,
   type CompanionProcess,
-  type LaunchedProgram,
 } from '../companion.ts';
 
 const HOST = '127.0.0.1';
@@ -35,6 +34,8 @@ const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear
 export interface FoundDatabase {
   kind: string;
   version: string;
+  /** The connections that it accepts. */
+  maxConnections: number;
   /** Throws a toolchain error if it does not start. */
   start(context: CompanionContext): Promise<DatabaseServer>;
 }
@@ -68,108 +69,54 @@ export interface OpenDatabase extends AsyncDisposable {
   count?: () => Promise<CountedStatement[]>;
 }
 
-interface Parts extends Pick<FoundDatabase, 'kind' | 'version'>, Pick<CompanionContext, 'countsStatements'> {
-  dialect: Dialect;
+/** A running server of databases. Disposing stops it if it was started here. */
+export interface DatabaseServer extends AsyncDisposable, Omit<FoundDatabase, 'start'> {
   /** The address of a database in which others can be created, with the password. */
   url: string;
-  token: string;
-  /** The connections that it accepts. */
-  maxConnections: number;
-  /** Returns how it has ended; undefined if it runs, or if it is not known. */
-  ended?(): string | undefined;
-  process(): CompanionProcess | undefined;
-  stop(): Promise<void>;
-}
-
-/** A running server of databases. Disposing stops it if it was started here. */
-export class DatabaseServer implements AsyncDisposable {
-  readonly #parts: Parts;
-  #opened = 0;
-
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
-
-  get kind(): string {
-    return this.#parts.kind;
-  }
-
-  get version(): string {
-    return this.#parts.version;
-  }
-
-  get maxConnections(): number {
-    return this.#parts.maxConnections;
-  }
-
-  get url(): string {
-    return this.#parts.url;
-  }
-
-  /** Creates an empty database. Throws a database error if that fails. */
-  async openEmpty(): Promise<OpenDatabase> {
-    const { dialect, token, countsStatements } = this.#parts;
-    const name = `${prefixOf(token)}${++this.#opened}`;
-    const url = Object.assign(new URL(this.url), { pathname: `/${name}` }).href;
-    await this.ask(this.url, `create database ${name}`);
-    hide(secretsOf({ url }));
-    return {
-      address: addressOf(url, dialect.usualPort),
-      ...(countsStatements && { count: () => this.ask(this.url, dialect.statementsIn(name)) }),
-      [Symbol.asyncDispose]: async () => {
-        await this.ask(this.url, dialect.drop(name));
-      },
-    };
-  }
-
-  /** Runs one statement in a database of it. Throws a database error if that fails. */
-  async ask<T extends object>(url: string, text: string, values?: readonly unknown[]): Promise<T[]> {
-    const { dialect } = this.#parts;
-    const end = this.#parts.ended?.();
-    if (end !== undefined) throw new DatabaseError(this, `has ended (${end})`);
-    return dialect.query<T>(url, text, values).catch((error: Error) => {
-      throw new DatabaseError(this, `refuses a command: ${wordsOf(error)}`);
-    });
-  }
-
   /** Returns the process to sample; undefined if its processes are unknown. */
-  process(): CompanionProcess | undefined {
-    return this.#parts.process();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#parts.stop();
-  }
+  process(): CompanionProcess | undefined;
+  /** Creates an empty database. Throws a database error if that fails. */
+  openEmpty(): Promise<OpenDatabase>;
+  /** Runs one statement in a database of it. Throws a database error if that fails. */
+  ask<T extends object>(url: string, text: string, values?: readonly unknown[]): Promise<T[]>;
 }
 
-/** Returns a launched server once it answers. Stops it and throws a toolchain error if it does not answer in time. */
-export async function awaitServer(
-  launched: LaunchedProgram,
+interface Running extends Omit<DatabaseServer, 'openEmpty' | 'ask'> {
+  /** Returns how it has ended; undefined if it runs. Absent if that is not known. */
+  ended?: () => string | undefined;
+}
+
+/** Returns a running server that can be asked. */
+export function askable(
+  { ended, ...running }: Running,
   dialect: Dialect,
-  { kind, version }: Pick<FoundDatabase, 'kind' | 'version'>,
   { token, countsStatements = false }: CompanionContext,
-): Promise<DatabaseServer> {
-  const { url } = launched;
-  const look = (): Promise<string | undefined> =>
-    dialect.query(url, 'select 1').then(() => undefined, wordsOf);
-  try {
-    await untilReady(launched, look, START_SECONDS);
-  } catch (error) {
-    await launched[Symbol.asyncDispose]();
-    throw new ToolchainError(`${dialect.name} ${(error as Error).message}`, dialect.hint);
-  }
-  return new DatabaseServer({
-    kind,
-    version,
-    dialect,
-    url,
-    token,
-    countsStatements,
-    maxConnections: MAX_CONNECTIONS,
-    ended: () => describeEnd(launched),
-    process: () => launched.process(),
-    stop: async () => launched[Symbol.asyncDispose](),
-  });
+): DatabaseServer {
+  let opened = 0;
+  const server: DatabaseServer = {
+    ...running,
+    async openEmpty() {
+      const name = `${prefixOf(token)}${++opened}`;
+      const url = Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+      await server.ask(server.url, `create database ${name}`);
+      hide(secretsOf({ url }));
+      return {
+        address: addressOf(url, dialect.usualPort),
+        ...(countsStatements && { count: () => server.ask(server.url, dialect.statementsIn(name)) }),
+        [Symbol.asyncDispose]: async () => {
+          await server.ask(server.url, dialect.drop(name));
+        },
+      };
+    },
+    async ask<T extends object>(url: string, text: string, values?: readonly unknown[]) {
+      const end = ended?.();
+      if (end !== undefined) throw new DatabaseError(server, `has ended (${end})`);
+      return dialect.query<T>(url, text, values).catch((error: Error) => {
+        throw new DatabaseError(server, `refuses a command: ${wordsOf(error)}`);
+      });
+    },
+  };
+  return server;
 }
 
 /** Returns the address of a database by its URL, in the parts that servers without a URL take. */
@@ -191,8 +138,9 @@ export function prefixOf(token: string): string {
   return `bench_${token}_`;
 }
 
-/** How to launch an embedded database. */
-interface Launching {
+/** How to start a database of one run. */
+interface Starting extends Pick<FoundDatabase, 'kind' | 'version'> {
+  dialect: Dialect;
   /** Names its log and its folder. */
   id: string;
   /** The file in its private folder that gives the user of Bench this password, from this host. */
@@ -206,11 +154,15 @@ interface Launching {
   stopSignal?: NonNullable<LaunchSpec['stopSignal']>;
 }
 
-/** Launches a new, empty server with its data in a private folder. Under root, it belongs to nobody. It may not answer yet. */
-export async function launchDatabase(
-  { id, file, script, programs, url, ...how }: Launching,
-  { token, folder, placed }: CompanionContext,
-): Promise<LaunchedProgram> {
+/**
+ * Starts a new, empty server with its data in a private folder. Under root, it belongs to nobody. Throws a toolchain error if it
+ * does not answer in time.
+ */
+export async function startDatabase(
+  { kind, version, dialect, id, file, script, programs, url: urlOf, ...how }: Starting,
+  context: CompanionContext,
+): Promise<DatabaseServer> {
+  const { token, folder, placed } = context;
   const port = await findFreePort(HOST);
   const password = randomBytes(16).toString('hex');
   const scratch = makeScratchFolder(token, id);
@@ -235,7 +187,25 @@ export async function launchDatabase(
     folder,
     ...how,
   });
-  return launchedProgram(server, url(`${USER}:${password}@${toAuthority({ host: HOST, port })}`));
+  const url = urlOf(`${USER}:${password}@${toAuthority({ host: HOST, port })}`);
+  const look = (): Promise<string | undefined> =>
+    dialect.query(url, 'select 1').then(() => undefined, wordsOf);
+  try {
+    await untilReady(server, look, START_SECONDS);
+  } catch (error) {
+    await server.stop();
+    throw new ToolchainError(`${dialect.name} ${(error as Error).message}`, dialect.hint);
+  }
+  const running: Running = {
+    kind,
+    version,
+    maxConnections: MAX_CONNECTIONS,
+    url,
+    process: () => processOf(server),
+    ended: () => describeEnd(server),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+  return askable(running, dialect, context);
 }
 
 /** Returns true if `nobody` can run a program. In a checkout below /root it cannot. */

@@ -16,6 +16,7 @@ import { findMysql } from '../database/mysql.ts';
 import type { DatabaseServer, FoundDatabase, OpenDatabase } from '../database/server.ts';
 import {
   CompanionError,
+  processOf,
   type Companion,
   type CompanionKind,
   type CompanionContext,
@@ -160,9 +161,11 @@ async function startAll(
       addresses[name] = opened.address;
       process = server.process();
     } else {
-      const program = await startService(name, service, addresses, contextFor(`${id}s${index}-${name}`));
-      addresses[name] = started.use(program).address;
-      process = program.process();
+      const context = contextFor(`${id}s${index}-${name}`);
+      const { server, address } = await startService(name, service, addresses, context);
+      started.use(server);
+      addresses[name] = address;
+      process = processOf(server);
     }
     if (process !== undefined) processes.push(process);
   }

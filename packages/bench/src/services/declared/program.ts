@@ -15,7 +15,7 @@ import { describeEnd, describeTail, launch, type Server } from 'bench-machine/la
 import { describeListeners, isListening } from 'bench-machine/ports';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { run, SubprocessError } from 'bench-machine/subprocess';
-import { CompanionError, launchedProgram, NotReady, untilReady, type LaunchedProgram } from '../companion.ts';
+import { CompanionError, NotReady, untilReady } from '../companion.ts';
 
 const POLL_MS = 20;
 const HOST = '127.0.0.1';
@@ -35,11 +35,6 @@ export interface ProgramContext {
   isStopped: () => boolean;
 }
 
-/** A service that is ready. Disposing stops it. */
-interface RunningService extends AsyncDisposable, Pick<LaunchedProgram, 'process'> {
-  address: ServiceAddress;
-}
-
 /** Throws a usage error if the fixed port of a service is taken. */
 export async function refuseTakenPort(name: string, { port }: ProgramService): Promise<void> {
   if (port === undefined || !(await isListening(HOST, port))) return;
@@ -49,13 +44,13 @@ export async function refuseTakenPort(name: string, { port }: ProgramService): P
   );
 }
 
-/** Starts a service and waits until it is ready. Throws a companion error with its last lines if it does not become so. */
+/** Starts a service, waits until it is ready, and returns it with its address. Throws a companion error with its last lines if it does not become so. */
 export async function startService(
   name: string,
   service: ProgramService,
   addresses: Addresses,
   context: ProgramContext,
-): Promise<RunningService> {
+): Promise<{ server: Server; address: ServiceAddress }> {
   await refuseTakenPort(name, service);
   const { port, env = {}, url = 'http://{host}:{port}', ready = 'tcp' } = service;
   const { timeoutSeconds = READY_SECONDS } = service;
@@ -65,13 +60,12 @@ export async function startService(
       .replaceAll('{host}', server.host)
       .replaceAll('{port}', String(server.port))
       .replaceAll('{root}', context.root);
-  const program = launchedProgram(server, fill(url));
   const look = (): Promise<string | undefined> => {
     if (context.isStopped()) throw new BenchError('interrupted', `interrupted while service ${name} started`);
     return lookAt(server, ready, fill, context.root);
   };
   try {
-    await untilReady(program, look, timeoutSeconds);
+    await untilReady(server, look, timeoutSeconds);
   } catch (error) {
     await server.stop();
     if (!(error instanceof NotReady)) throw error;
@@ -81,7 +75,7 @@ export async function startService(
       ...describeTail(server.logTail()),
     ]);
   }
-  return { ...program, address: { host: server.host, port: String(server.port), url: program.url } };
+  return { server, address: { host: server.host, port: String(server.port), url: fill(url) } };
 }
 
 /** The setup command failed. */

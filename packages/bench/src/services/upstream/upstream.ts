@@ -12,7 +12,7 @@ import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { run } from 'bench-machine/subprocess';
 import {
   CompanionError,
-  launchedProgram,
+  processOf,
   untilReady,
   type CompanionContext,
   type CompanionProcess,
@@ -139,8 +139,7 @@ export async function startUpstream(
     prefix: placed.beside,
     folder,
   });
-  const launched = launchedProgram(server, `http://${authority}`);
-  const { url } = launched;
+  const url = `http://${authority}`;
   const stop = async (): Promise<void> => {
     await server.stop();
     rmSync(root, { recursive: true, force: true });
@@ -156,7 +155,7 @@ export async function startUpstream(
   const get = (path: string): Promise<Answer> =>
     ask(path).catch(async (error: Error) => {
       await sleep(SETTLE_MS);
-      const end = describeEnd(launched);
+      const end = describeEnd(server);
       throw wrong(end === undefined ? `does not respond: ${error.message}` : `has ended (${end})`);
     });
   const countRequests = async (): Promise<number> => {
@@ -172,7 +171,7 @@ export async function startUpstream(
       ({ message }: Error) => message,
     );
   try {
-    await untilReady(launched, look, START_SECONDS);
+    await untilReady(server, look, START_SECONDS);
   } catch (error) {
     await stop();
     throw wrong((error as Error).message);
@@ -181,7 +180,7 @@ export async function startUpstream(
     url,
     env: { BENCH_UPSTREAM: url },
     process() {
-      const process = launched.process();
+      const process = processOf(server);
       if (process === undefined) throw wrong('has gone');
       return process;
     },
