@@ -13,7 +13,7 @@ import { readCores } from 'bench-machine/placement';
 import { hidden } from 'bench-machine/redact';
 import { environHas, listPids, readText } from 'bench-machine/procfs';
 import { run, start, type Child } from 'bench-machine/subprocess';
-import { removeLeftovers } from '../../src/measure/session.ts';
+import { removeLeftovers } from '../../src/conduct/session.ts';
 import { scratchOf } from 'bench-machine/scratch';
 import type { RunFile } from 'bench-model/run';
 import { COMMAND, isOfTest, type Ended } from '../../../bench-lab/testing/user.ts';

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openCgroup, readHierarchies } from 'bench-machine/cgroup';
 import { newToken } from 'bench-machine/scratch';
 import { run, start, type Child } from 'bench-machine/subprocess';
-import { openSession, removeLeftovers, type Purpose, type Session } from '../../src/measure/session.ts';
+import { openSession, removeLeftovers, type Session } from '../../src/conduct/session.ts';
+import { programVoice } from '../../src/terminal/voice.ts';
 import { deadPid } from '../../../bench-lab/testing/dead.ts';
 
 let folder = '';
@@ -28,8 +29,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const open = (options: Partial<Purpose> = {}): Promise<Session> =>
-  openSession({ run: 'a-run', isAlone: true, ...options });
+const open = ({ name = 'a-run', isAlone = true, told = [] as string[] } = {}): Promise<Session> =>
+  openSession(name, { isAlone, voice: programVoice((line) => told.push(line)) });
 
 /** Writes the entry of a command that was killed. */
 function leaveEntry(token: string, more: object = {}, pid = deadPid()): string {
@@ -55,9 +56,9 @@ describe('a session', () => {
 
   it('that does not measure can run beside one that does', async () => {
     using first = await open();
-    using second = await open({ isAlone: false, run: 'serve' });
+    using second = await open({ isAlone: false, name: 'serve' });
     expect(second.token).not.toBe(first.token);
-    await expect(open({ run: 'third' })).rejects.toThrow('run a-run');
+    await expect(open({ name: 'third' })).rejects.toThrow('run a-run');
   });
 
   it('that could not drop its databases leaves its entry', async () => {
@@ -85,7 +86,7 @@ describe('the remains of killed commands', () => {
     ])
       mkdirSync(join(temporary, name));
     const told: string[] = [];
-    using _ = await open({ isAlone: false, log: (line) => told.push(line) });
+    using _ = await open({ isAlone: false, told });
     expect(told.toSorted()).toEqual([
       `run a-dead-run had been killed and left ${join(temporary, `bench-database-${token}`)}: removed it`,
       `run a-dead-run had been killed and left ${join(temporary, `bench-work-${token}`)}: removed it`,
@@ -189,8 +190,7 @@ describe.runIf(process.platform === 'linux')('the processes of a killed run', ()
     leaveEntry(token);
     const removed = await removeLeftovers(state);
     for (const exit of gone) expect(await exit).toEqual([null, 'SIGKILL']);
-    expect(removed).toHaveLength(1);
-    expect(removed[0]).toContain('run a-dead-run had been killed and left 2 processes running');
+    expect(removed).toEqual([expect.stringMatching(/^run a-dead-run .* left 2 processes running/)]);
     for (const { pid } of left) expect(removed[0]).toContain(String(pid));
     for (const child of others) {
       expect([child.exitCode, child.signalCode]).toEqual([null, null]);
