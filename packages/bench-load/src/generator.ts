@@ -24,8 +24,8 @@ import {
   type LoadReport,
   type Order,
   type OrderOf,
+  type Orders,
   type Report,
-  type RequestSpec,
   type TurnOrder,
   type TurnResult,
 } from './protocol.ts';
@@ -85,27 +85,9 @@ async function carryOut(order: Order): Promise<void> {
       compileSchemas(order).then((schemas) => new Session(order, schemas)),
     );
   const session = await sessions.get(order.session);
-  if (session !== undefined) tell({ event: 'done', order: order.do, result: await follow(session, order) });
-}
-
-function follow(session: Session, order: Order): unknown {
-  switch (order.do) {
-    case 'arm':
-      return session.stand();
-    case 'fire':
-      return session.fire(order);
-    case 'turn':
-      return session.turn(order);
-    case 'collect':
-      return session.collect();
-    case 'count':
-      return session.count();
-    case 'replace':
-      return session.replace(order.requests);
-    case 'leave':
-      sessions.delete(order.session);
-      return session.leave();
-  }
+  if (order.do === 'leave') sessions.delete(order.session);
+  if (session !== undefined)
+    tell({ event: 'done', order: order.do, result: await session[order.do](order as never) });
 }
 
 /** Compiles the schemas of the routes, by their index. The compiler is loaded only if there is one. */
@@ -133,6 +115,11 @@ async function sleepUntil(atMs: number): Promise<void> {
   if (milliseconds > 0) await sleep(milliseconds);
 }
 
+/** Carries out each order by the method of its name. */
+type Orderly = {
+  [Name in keyof Orders]: (order: OrderOf<Name>) => Orders[Name]['result'] | Promise<Orders[Name]['result']>;
+};
+
 /** One moment on the clocks of this process. */
 interface Mark {
   nowMs: number;
@@ -142,7 +129,7 @@ interface Mark {
 }
 
 /** The connections of this process to one server, from the first connect to the end of the last drain. */
-class Session {
+class Session implements Orderly {
   readonly #order: OrderOf<'arm'>;
   readonly #ledger: Ledger;
   readonly #pacer: Pacer;
@@ -231,14 +218,14 @@ class Session {
   }
 
   /** Waits until every connection has answered once, or until the deadline. */
-  async stand(): Promise<Connect> {
+  async arm(): Promise<Connect> {
     const { connections, barrierSeconds } = this.#order;
     await until(() => this.#ledger.standing >= connections, barrierSeconds * 1000);
     return this.#connect((performance.now() - this.#startedAt) / 1000);
   }
 
   /** Sends these requests from now on. */
-  replace(requests: readonly RequestSpec[]): null {
+  replace({ requests }: OrderOf<'replace'>): null {
     this.#sender.replace(requests);
     return null;
   }
@@ -314,7 +301,7 @@ class Session {
     this.#hasFired = true;
     const endMs = order.amount === undefined ? endOf(order, opened, closed) : ledger.lastEndMs();
     this.#add(opened, closed, endMs, order.windowSeconds > 0);
-    return this.collect(connect);
+    return this.#report(connect);
   }
 
   /**
@@ -339,7 +326,7 @@ class Session {
     await Promise.race([closing.promise, sleep(order.windowSeconds * 1000 + 1)]);
     ledger.close();
     const closed = await closing.promise;
-    await this.#drain();
+    await this.#fallSilent();
     ledger.settle();
     this.#hasFired = true;
     this.#add(opened, closed, endOf(order, opened, closed), true);
@@ -396,7 +383,11 @@ class Session {
   }
 
   /** Returns the account of all openings of the window. */
-  collect(connect = this.#connect(0)): LoadReport {
+  collect(): LoadReport {
+    return this.#report(this.#connect(0));
+  }
+
+  #report(connect: Connect): LoadReport {
     const { cpuUs, seconds, activeSeconds } = this.#use;
     return {
       connect,
@@ -440,15 +431,8 @@ class Session {
     tell({ event: 'used-up', requests, seconds: this.#ledger.loadSeconds });
   }
 
-  /** Stops sending, and waits for the open requests until they are answered or lost, or the drain ends. */
+  /** Stops sending, and waits for the open requests until the last is answered or lost, or the drain ends. */
   async #fallSilent(): Promise<void> {
-    this.#budget = -Infinity;
-    const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
-    await until(() => this.#isQuiet(), patience * 1000);
-  }
-
-  /** The same as `#fallSilent`, but returns with the last response. */
-  async #drain(): Promise<void> {
     this.#budget = -Infinity;
     if (this.#isQuiet()) return;
     const { promise, resolve } = Promise.withResolvers<void>();
