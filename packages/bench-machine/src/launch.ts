@@ -8,16 +8,9 @@ import { cureForFull, TrialError } from 'bench-model/errors';
 import type { Attestation } from 'bench-model/target';
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { ServerProcess, TimeReport } from 'bench-model/record';
-import { hollowFile, readEnd, redactFile, trimFile } from './log-file.ts';
+import { readEnd, redactFile, trimFile } from './log-file.ts';
 import { parseTime } from './time-report.ts';
-import {
-  areListenersOlder,
-  describeListeners,
-  findFreePort,
-  isListening,
-  isTakenFromOutside,
-  toAuthority,
-} from './ports.ts';
+import { describeListeners, findFreePort, haveListenersStarted, isListening, toAuthority } from './ports.ts';
 import { type Cgroup, openCgroup } from './cgroup.ts';
 import {
   addressesOf,
@@ -28,6 +21,7 @@ import {
   readProcess,
   readText,
   socketPathsOf,
+  TICKS_PER_SECOND,
   type Listening,
 } from './procfs.ts';
 import { runSync, sendSignal, start, type Child } from './subprocess.ts';
@@ -46,7 +40,7 @@ const LOG_BYTES = 2 ** 26;
 const TAIL_BYTES = 2 ** 16;
 /** The part of a log that is kept at each end: a server may print 1 MB a second. */
 const KEPT_BYTES = 2 ** 20;
-/** The disk space that a log may take while its server runs, and the interval at which that is looked at. */
+/** The size that a log may have while its server runs, and the interval at which that is looked at. */
 const MOST_LOG_BYTES = 2 ** 24;
 const LOG_POLL_MS = 200;
 /** The longest line that is shown. */
@@ -266,7 +260,7 @@ export function describeElsewhere(
 /** Keeps a log within its bounds, as far as the file system can: a failure must not end the run. */
 function boundLog(file: string): void {
   try {
-    hollowFile(file, KEPT_BYTES, MOST_LOG_BYTES);
+    trimFile(file, KEPT_BYTES, MOST_LOG_BYTES);
   } catch {
     // It is shortened when the server stops.
   }
@@ -331,8 +325,8 @@ class LaunchedServer implements Server {
   readonly #group: number;
   readonly #watchdog: Child;
   readonly #logBound: NodeJS.Timeout;
-  /** A time before its first process started, in seconds since the boot. */
-  readonly #bornAt = uptime() - 1;
+  /** A time before its first process started, in ticks since the boot. */
+  readonly #bornAt = (uptime() - 1) * TICKS_PER_SECOND;
   readonly #exit: Promise<void>;
   #ended: string | undefined;
   #stopped: Promise<Stopped> | undefined;
@@ -349,14 +343,15 @@ class LaunchedServer implements Server {
     this.#logFile = join(folder, 'logs', `${spec.id}.log`);
     this.#timeFile = join(folder, 'time', `${spec.id}.txt`);
     for (const name of ['logs', 'time', 'data']) mkdirSync(join(folder, name), { recursive: true });
-    // Created anew, because an attempt that was killed may have left a log of the same name.
-    const log = openSync(this.#logFile, 'w');
-    rmSync(this.#timeFile, { force: true });
+    // An attempt that was killed may have left files of the same names.
+    for (const file of [this.#logFile, this.#timeFile]) rmSync(file, { force: true });
+    // The server appends to it, also after it was shortened.
+    const log = openSync(this.#logFile, 'a');
     const output = spec.isShown === true ? 'inherit' : log;
     const timed = time === undefined ? [] : [...time, this.#timeFile];
     const argv = [...timed, ...prefix, ...fillCommand(spec.command, { workers, threads, host, port })];
     const variables = Object.entries(spec.env).map(([name, value]) => [name, fill(value, { host, port })]);
-    this.cgroup = openCgroup(`${token}-${numberOf(spec)}`).cgroup;
+    this.cgroup = openCgroup(markOf(spec)).cgroup;
     this.startedAtMs = performance.now();
     const child = start({
       cwd: spec.cwd,
@@ -413,7 +408,7 @@ class LaunchedServer implements Server {
 
   stranger(): string | undefined {
     const begin = readProcess(this.#group)?.startTicks;
-    const areOlder = begin !== undefined && areListenersOlder(this.port, begin);
+    const areOlder = begin !== undefined && haveListenersStarted(this.port, (ticks) => ticks < begin);
     return areOlder ? describeListeners(this.port) : undefined;
   }
 
@@ -473,7 +468,7 @@ class LaunchedServer implements Server {
         makeReason('not-stopped', { message: `it did not end ${GRACE_MS / 1000} s after SIGKILL` }),
       );
     await this.#endStrays();
-    const endedAt = uptime();
+    const endedAt = uptime() * TICKS_PER_SECOND;
     this.#watchdog.stdin?.end('done\n');
     clearInterval(this.#logBound);
     // A server that prints its requests also prints their tokens, and its command line can hold a password.
@@ -481,9 +476,9 @@ class LaunchedServer implements Server {
     for (const file of [this.#logFile, this.#timeFile]) redactFile(file);
     const { scratch } = this.#spec;
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
-    // Another program may have taken the free port meanwhile.
-    const lived = { from: this.#bornAt, to: endedAt };
-    if ((await isListening(this.host, this.port)) && !isTakenFromOutside(this.port, lived)) {
+    // Another program may have taken the free port meanwhile: it is no child of the server, which did not live when it started.
+    const isOther = (ticks: number): boolean => ticks < this.#bornAt || ticks > endedAt;
+    if ((await isListening(this.host, this.port)) && !haveListenersStarted(this.port, isOther)) {
       trouble.push(
         makeReason('not-stopped', {
           message: `port ${this.port} is still open: ${describeListeners(this.port)}`,
@@ -520,13 +515,11 @@ class LaunchedServer implements Server {
   }
 
   #readTime(): Pick<Stopped, 'time' | 'files'> {
-    const { folder } = this.#spec;
-    const files = [relative(folder, this.#logFile)];
     const text = readText(this.#timeFile);
-    if (text === undefined) return { files };
-    files.push(relative(folder, this.#timeFile));
+    const kept = text === undefined ? [this.#logFile] : [this.#logFile, this.#timeFile];
+    const files = kept.map((file) => relative(this.#spec.folder, file));
     try {
-      return { files, time: parseTime(text) };
+      return { files, time: parseTime(text ?? '') };
     } catch {
       return { files };
     }

@@ -1,15 +1,5 @@
 /** The logs of other programs: read from their end, kept within bounds, and without secrets. */
-import {
-  closeSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, openSync, readSync, truncateSync, writeFileSync } from 'node:fs';
 import { sizeOfFile } from './files.ts';
 import { readText } from './procfs.ts';
 import { redact } from './redact.ts';
@@ -32,52 +22,28 @@ export function redactFile(file: string): void {
   if (clean !== text) writeFileSync(file, clean);
 }
 
+/** Stands for the bytes that a file has lost, in at most so many. */
+const LEFT_OUT = /\[bench\] (\d+) bytes were left out here\n/;
+const NOTE_BYTES = 64;
+
 /**
- * Shortens a file to whole lines of its first and last `bytes`, with a line between them that says how much was left out. A
- * file of up to twice that size stays as it is; a missing one is ignored.
+ * Shortens a file of more than `mostBytes` to whole lines of its first and last `bytes`, with a line between them that says how
+ * much was left out. It does so in place, because a program may go on appending to it. A missing file is ignored.
  */
-export function trimFile(file: string, bytes: number): void {
+export function trimFile(file: string, bytes: number, mostBytes = 2 * bytes): void {
   const size = sizeOfFile(file);
-  if (size <= 2 * bytes) return;
-  const [head, tail] = [readPart(file, 0, bytes), readPart(file, size - bytes, bytes)];
+  if (size <= mostBytes) return;
+  const head = readPart(file, 0, bytes + NOTE_BYTES);
+  // With what the program has written meanwhile, so that next to nothing is lost.
+  const tail = readPart(file, size - bytes, 2 * bytes);
+  const before = LEFT_OUT.exec(head.toString('latin1'));
   // Half a line could hold half a secret, which nobody would recognise.
-  const first = head.subarray(0, head.lastIndexOf(NEWLINE) + 1);
-  const last = tail.subarray(tail.includes(NEWLINE) ? tail.indexOf(NEWLINE) + 1 : bytes);
-  const left = size - first.length - last.length;
-  const short = `${file}.short`;
-  writeFileSync(
-    short,
-    Buffer.concat([first, Buffer.from(`[bench] ${left} bytes were left out here\n`), last]),
-  );
-  renameSync(short, file);
-}
-
-/** The size of the blocks in which a system counts the space of a file. */
-const BLOCK_BYTES = 512;
-
-/**
- * Frees the space of a file that a program goes on writing to, once it takes more than `mostBytes`: all but that of the
- * first and last `bytes`. The program notices nothing, because it writes at its own position: what is in between reads as
- * zeros and takes no space. A missing file is ignored.
- */
-export function hollowFile(file: string, bytes: number, mostBytes: number): void {
-  const { blocks = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
-  if (blocks * BLOCK_BYTES <= mostBytes) return;
-  const open = openSync(file, 'r+');
-  try {
-    const end = fstatSync(open).size;
-    const from = end - bytes;
-    const tail = Buffer.alloc(bytes);
-    readSync(open, tail, 0, bytes, from);
-    // What the program has written meanwhile, so that next to nothing is lost.
-    const more = Buffer.alloc(Math.max(0, fstatSync(open).size - end));
-    readSync(open, more, 0, more.length, end);
-    ftruncateSync(open, bytes);
-    writeSync(open, tail, 0, bytes, from);
-    writeSync(open, more, 0, more.length, end);
-  } finally {
-    closeSync(open);
-  }
+  const first = head.subarray(0, before?.index ?? head.lastIndexOf(NEWLINE, bytes - 1) + 1);
+  const last = tail.subarray(tail.includes(NEWLINE) ? tail.indexOf(NEWLINE) + 1 : tail.length);
+  const left = size - bytes + tail.length - first.length - last.length;
+  const all = before === null ? left : left - before[0].length + Number(before[1]);
+  truncateSync(file, first.length);
+  appendFileSync(file, Buffer.concat([Buffer.from(`[bench] ${all} bytes were left out here\n`), last]));
 }
 
 /** Reads at most so many bytes from a place on. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import getPort from 'get-port';
-import { listenersOn, readProcess, TICKS_PER_SECOND } from './procfs.ts';
+import { listenersOn, readProcess } from './procfs.ts';
 
 /**
  * The ports for servers: below those that Linux (32768) and macOS (49152) give to outgoing connections by default, so that
@@ -49,21 +49,8 @@ export function describeListeners(port: number): string {
   return holders.length > 0 ? holders.join(', ') : 'a process of another user';
 }
 
-/** Returns true if a port has listeners, and all are known to have started before this time, in ticks since the boot. */
-export function areListenersOlder(port: number, ticks: number): boolean {
-  return haveStarted(port, (start) => start < ticks);
-}
-
-/**
- * Returns true if all listeners of a port are known to have started before or after a span, in seconds since the boot. Then none
- * of them is a child of a process that lived in it.
- */
-export function isTakenFromOutside(port: number, { from, to }: { from: number; to: number }): boolean {
-  return haveStarted(port, (start) => start < from * TICKS_PER_SECOND || start > to * TICKS_PER_SECOND);
-}
-
-/** Returns true if a port has listeners, and each is known to have started at such a time. */
-function haveStarted(port: number, test: (startTicks: number) => boolean): boolean {
+/** Returns true if a port has listeners, and each is known to have started at such a time, in ticks since the boot. */
+export function haveListenersStarted(port: number, test: (startTicks: number) => boolean): boolean {
   const starts = listenersOn(port).map((pid) => readProcess(pid)?.startTicks ?? NaN);
   return starts.length > 0 && starts.every(test);
 }
