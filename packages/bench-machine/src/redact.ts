@@ -80,11 +80,14 @@ function isPlaceholder(value: unknown): boolean {
   );
 }
 
-/** Makes `redact` replace these values wherever they occur, such as in the response of a server that repeats its request. */
-export function hide(values: Iterable<string | undefined>): void {
-  for (const value of values) {
-    if (value !== undefined && value.length >= SHORTEST_HIDDEN) hidden.add(value);
-  }
+/**
+ * Makes `redact` replace these values wherever they occur, such as in the response of a server that repeats its request, in every
+ * spelling that a program may print.
+ */
+export function hide(values: Iterable<string>): void {
+  for (const value of values)
+    for (const spelt of [value, encodeURIComponent(value.toWellFormed())])
+      if (spelt.length >= SHORTEST_HIDDEN) hidden.add(spelt);
 }
 
 /** Returns the secrets in the headers, the URL and the body of a request, in every spelling that a server may repeat. */
@@ -161,11 +164,6 @@ function removeFrom(text: string, literals: readonly Literal[]): string {
   return redact(literals.reduce((left, { value }) => left.replaceAll(value, NOT_KEPT), text));
 }
 
-/** Returns the values to hide for secrets in plain text, in every spelling that a program may print. */
-export function valuesOf(literals: readonly Literal[]): string[] {
-  return literals.flatMap(({ value }) => [value, encodeURIComponent(value)]);
-}
-
 /** Values of settings that have the name of a secret by chance, such as `MAX_KEYS=100000`. */
 const SETTING = /^(?:\d+(?:\.\d+)?[a-z]{0,2}|true|false|yes|no|on|off|none)$/i;
 
@@ -236,13 +234,10 @@ function credentialsOf(value: string): string[] {
  * URLs and without hidden values, objects called `headers` without the values of secret headers, and objects called `login`
  * without their body.
  */
-export function redact<T>(value: T): T {
-  return redactAny(value) as T;
-}
-
-function redactAny(value: unknown): unknown {
+export function redact<T>(value: T): T;
+export function redact(value: unknown): unknown {
   if (typeof value === 'string') return isOwnWord(value) ? value : redactText(value);
-  if (Array.isArray(value)) return value.map(redactAny);
+  if (Array.isArray(value)) return value.map((one: unknown) => redact(one));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, one]: [string, unknown]) => [name, redactField(name, one)]),
@@ -256,11 +251,11 @@ function isOwnWord(value: string): boolean {
 
 /** Headers lose the values of secret ones, and a login its body: it is a password. */
 function redactField(name: string, value: unknown): unknown {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return redactAny(value);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return redact(value);
   const object = value as Record<string, unknown>;
   if (name === 'headers') return redactHeaders(object);
-  if (name !== 'login' || object['body'] === undefined) return redactAny(object);
-  return { ...(redactAny({ ...object, body: undefined }) as object), body: NOT_KEPT };
+  if (name !== 'login' || object['body'] === undefined) return redact(object);
+  return { ...redact({ ...object, body: undefined }), body: NOT_KEPT };
 }
 
 function redactText(text: string): string {

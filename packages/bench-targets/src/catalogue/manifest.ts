@@ -9,7 +9,7 @@ import { findProject, runtimeOf } from './apps/project.ts';
 import { canMovePorts } from './ports.ts';
 import { fieldsOf, namesService, unknownPlaceholder } from './apps/services.ts';
 import { documentOf } from 'bench-machine/home';
-import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from 'bench-machine/redact';
+import { hide, literalsInCommand, literalsInEnvironment, type Literal } from 'bench-machine/redact';
 import { readJsonFile, refuseErrors, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
 import { toDraft } from './workloads/requests/file.ts';
@@ -52,7 +52,7 @@ export function checkManifest(read: JsonFile, root: string): Stack {
   for (const [path, problem] of problemsOf(manifest))
     throw new UsageError(`${read.at(path)}: ${problem}`, CONTRACT_HINT);
   const found = findLiterals(manifest);
-  hide(valuesOf(found.map(([, literal]) => literal)));
+  hide(found.map(([, { value }]) => value));
   const literals = new Set(found.map(([path, { name }]) => `${read.at(path)}: ${name}`));
   return { ...toStack(manifest, root, read), literals: [...literals] };
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
 import { HOME } from 'bench-machine/home';
-import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
+import { hide, literalsInEnvironment } from 'bench-machine/redact';
 import { renderOverview, type Command } from './command.ts';
 import { bearLostOutput, fail, INTERRUPTED, onInterrupt, print } from '../terminal/shell.ts';
 import { suggest } from 'bench-model/suggest';
@@ -90,7 +90,7 @@ const HELP = new Set(['-h', '--help', '--help-all']);
  */
 export async function runCommand(command: Command<unknown>, words: readonly string[]): Promise<number> {
   // The servers of users inherit it.
-  hide(valuesOf(literalsInEnvironment(process.env)));
+  hide(literalsInEnvironment(process.env).map(({ value }) => value));
   try {
     const help = words.find((word) => HELP.has(word));
     if (help === undefined) return (await command.run(command.parse(words))) ?? 0;

@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
 import { UsageError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
-import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
+import { hide, literalsInCommand, literalsInEnvironment } from 'bench-machine/redact';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
 import { findProject } from './project.ts';
@@ -72,7 +72,7 @@ export function toStack({ name, folder, command, env = {} }: App): Stack {
 /** Returns the command that starts a server itself. What only a shell understands runs through its package manager. */
 export function startOf(typed: Words, root: string): Words {
   const { words, env } = follow(typed, root, true) ?? withoutRunner(typed);
-  hide(valuesOf([...literalsInCommand(words), ...literalsInEnvironment(env)]));
+  hide([...literalsInCommand(words), ...literalsInEnvironment(env)].map(({ value }) => value));
   return { words, env };
 }
 

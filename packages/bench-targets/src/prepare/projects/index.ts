@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readTextFile } from 'bench-machine/files';
-import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
+import { hide, literalsInEnvironment } from 'bench-machine/redact';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { variablesOfMovedPort } from '../moved-port.ts';
 import { prepareNode } from './modules.ts';
@@ -34,6 +34,6 @@ function hideSettings(root: string): void {
     const set = settings.flatMap(([name, value]) =>
       value === undefined || isWord(value) ? [] : [[name, value] as const],
     );
-    hide(valuesOf(literalsInEnvironment(Object.fromEntries(set))));
+    hide(literalsInEnvironment(Object.fromEntries(set)).map(({ value }) => value));
   }
 }

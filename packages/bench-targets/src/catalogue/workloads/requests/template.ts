@@ -66,7 +66,7 @@ function readVariable(name: string): string {
   if (value === undefined || value === '') {
     throw new UsageError(`{env:${name}}: the variable ${name} is not set`, `set it: export ${name}=…`);
   }
-  hide([value, encodeURIComponent(value)]);
+  hide([value]);
   return value;
 }
 

@@ -111,7 +111,7 @@ function openLogin(login: UserLogin, parts: Files, taken: Taken): Login {
       const found = readToken(answer, login.token);
       if ('problem' in found) return found.problem;
       const { token } = found;
-      hide([token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1)]);
+      hide([token, JSON.stringify(token).slice(1, -1)]);
       return fillDraw(parts, taken, { [TOKEN]: token }, login.send);
     },
   };
