@@ -1,5 +1,7 @@
 /** Counters of the whole machine, as Linux reports them: CPU, network, throttling. Absent if it does not. */
 
+import type { HostWindow } from 'bench-model/measured';
+import { present } from 'bench-model/options';
 import { readNames, readText, US_PER_TICK } from './procfs.ts';
 import { sum } from 'bench-statistics/numbers';
 
@@ -37,29 +39,22 @@ export function parseCounter(table: string, protocol: string, name: string): num
   return index < 1 || figure === undefined ? undefined : Number(figure);
 }
 
-/** Counts of events since boot that distort a measurement; each absent if the system does not count it. */
-export interface TroubleCounters {
-  /** Connections dropped because an accept queue was full. */
-  listenOverflows?: number;
-  /** TCP segments that were lost and sent again. */
-  lostSegments?: number;
-  /** All TCP segments that were sent. */
-  sentSegments?: number;
-  /** The number of times that the CPU was throttled for heat, or because the cgroup of this process exhausted its quota. */
-  throttled?: number;
-}
+/** The events that distort a measurement. */
+export const EVENTS = ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'] as const;
+
+/** Counts of events since boot; each absent if the system does not count it. */
+export type TroubleCounters = Pick<HostWindow, (typeof EVENTS)[number]>;
 
 /** Returns the counters of this network namespace and machine since boot. */
 export function readTrouble(): TroubleCounters {
   const netstat = readText('/proc/net/netstat') ?? '';
   const snmp = readText('/proc/net/snmp') ?? '';
-  const found = {
+  return present({
     listenOverflows: parseCounter(netstat, 'TcpExt', 'ListenOverflows'),
     lostSegments: countLost(snmp, netstat),
     sentSegments: parseCounter(snmp, 'Tcp', 'OutSegs'),
     throttled: readThrottled(),
-  };
-  return Object.fromEntries(Object.entries(found).filter(([, count]) => count !== undefined));
+  });
 }
 
 /**
@@ -76,7 +71,7 @@ export function countLost(snmp: string, netstat: string): number | undefined {
 /** Returns the difference between two readings, counter by counter. */
 export function troubleBetween(before: TroubleCounters, after: TroubleCounters): TroubleCounters {
   const between: TroubleCounters = {};
-  for (const key of ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'] as const) {
+  for (const key of EVENTS) {
     const [from, to] = [before[key], after[key]];
     // A segment that was sent again before the first reading may be reported as a duplicate after it.
     if (from !== undefined && to !== undefined) between[key] = Math.max(0, to - from);

@@ -7,7 +7,7 @@ import { present } from 'bench-model/options';
 import type { ServerProcess } from 'bench-model/record';
 import { redactCommand } from './redact.ts';
 import { readAllowedCores } from './placement.ts';
-import { readLink, readText } from './procfs.ts';
+import { readLink, readWords } from './procfs.ts';
 import { run } from './subprocess.ts';
 
 /** Runtimes that answer `--version` at once and do nothing else. */
@@ -20,11 +20,8 @@ export async function identify(pid: number): Promise<ServerProcess> {
   const executable = isLinux
     ? readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '')
     : await askPs(pid, 'comm');
-  const command = isLinux
-    ? (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')
-    : (await askPs(pid, 'args')).split(' ');
+  const words = isLinux ? readWords(pid) : (await askPs(pid, 'args')).split(' ').filter(Boolean);
   const program = isLinux ? `/proc/${pid}/exe` : executable;
-  const words = command.filter(Boolean);
   return {
     pid,
     ...present({

@@ -77,6 +77,11 @@ export function readProcess(pid: number): Process | undefined {
   return text === undefined ? undefined : parseProcess(text);
 }
 
+/** Returns the words of the command line of a process; empty if it has none. */
+export function readWords(pid: number): string[] {
+  return (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').filter(Boolean);
+}
+
 /** Returns the ids of all processes that are visible to this one. */
 export function listPids(): number[] {
   return readNames('/proc')
@@ -164,14 +169,11 @@ export function readPssBytes(pid: number): number | undefined {
   return kilobytes(readText(`/proc/${pid}/smaps_rollup`), 'Pss');
 }
 
-/** The resident set of a process in bytes: now, and the largest since its start or since `forgetPeak`. */
-export interface Resident {
-  bytes: number;
-  peakBytes: number;
-}
-
-/** Returns the resident set of a process. Unlike PSS, it takes no longer to read for more memory. Undefined if the process has ended. */
-export function readResident(pid: number): Resident | undefined {
+/**
+ * Returns the resident set of a process in bytes: now, and the largest since its start or since `forgetPeak`. Unlike PSS, it takes no
+ * longer to read for more memory. Undefined if the process has ended.
+ */
+export function readResident(pid: number): { bytes: number; peakBytes: number } | undefined {
   const status = readText(`/proc/${pid}/status`);
   const [bytes, peakBytes] = ['VmRSS', 'VmHWM'].map((name) => kilobytes(status, name));
   return bytes === undefined || peakBytes === undefined ? undefined : { bytes, peakBytes };

@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import type { LiveRuntime } from 'bench-model/runtimes';
-import { listenersOn, readLink, readNames, readText } from './procfs.ts';
+import { listenersOn, readLink, readNames, readText, readWords } from './procfs.ts';
 
 /** How a runtime is recognised; a missing sign says nothing. */
 interface Signs {
@@ -80,11 +80,10 @@ const JVM_OPTIONS = /^(JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|JAVA_OPT
 export function collectsSerially(family: Iterable<number>): boolean {
   return [...family].some((pid) => {
     if (runtimeOf(pid) !== 'jvm') return false;
-    const words = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0');
     const options = (readText(`/proc/${pid}/environ`) ?? '')
       .split('\0')
       .filter((one) => JVM_OPTIONS.test(one));
-    const isChosen = [...words, ...options].some((word) => CHOSEN_COLLECTOR.test(word));
+    const isChosen = [...readWords(pid), ...options].some((word) => CHOSEN_COLLECTOR.test(word));
     return (
       !isChosen &&
       !readNames(`/proc/${pid}/task`).some((thread) => COLLECTORS.test(nameOfThread(pid, thread)))

@@ -1,6 +1,6 @@
 /** Programs of development that start a server anew when its files change, recognised in its process tree. */
 import { basename } from 'node:path';
-import { addressesOf, ancestorsOf, environHas, familyOf, readNames, readText } from './procfs.ts';
+import { addressesOf, ancestorsOf, environHas, familyOf, readNames, readText, readWords } from './procfs.ts';
 
 /** Watchers that are programs of their own. */
 const PROGRAMS = new Set(
@@ -69,15 +69,11 @@ export function findWatcher(pid: number, isAttached: boolean): string | undefine
   const family = [...familyOf([pid])];
   for (const one of isAttached ? [...ancestorsOf(pid), ...family] : family) {
     const named =
-      nameWatcher(wordsOf(one)) ?? MARKS.find(([variable]) => environHas(one, variable, 'true'))?.[1];
+      nameWatcher(readWords(one)) ?? MARKS.find(([variable]) => environHas(one, variable, 'true'))?.[1];
     if (named !== undefined) return named;
   }
   const other = family.find((one) => watchesFiles(one) && listensBelow(one));
-  return other === undefined ? undefined : nameCommand(wordsOf(other));
-}
-
-function wordsOf(pid: number): string[] {
-  return (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '');
+  return other === undefined ? undefined : nameCommand(readWords(other));
 }
 
 /** Returns true if the system tells a process of changed files (inotify(7)). */

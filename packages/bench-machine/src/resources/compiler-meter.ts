@@ -3,19 +3,14 @@ import type { LiveRuntime } from 'bench-model/runtimes';
 import { familyOf, readNames, readThreadUs } from '../procfs.ts';
 import { compilersOf, nameOfThread } from '../runtimes.ts';
 import { sum } from 'bench-statistics/numbers';
-
-/** The CPU time of the compilers of one server so far. */
-export interface CompilerMeter {
-  /** Returns the CPU of the compiling threads of the whole process tree so far, in µs. */
-  readUs(): number;
-}
+import type { CpuMeter } from './cpu-meter.ts';
 
 /**
- * Opens the meter of a server. A thread that has ended counts with what was last seen of it: .NET ends its compiler after a few
+ * Opens the meter of the compiling threads in the whole process tree of a server. A thread that has ended counts with what was last seen of it: .NET ends its compiler after a few
  * idle seconds, and a JVM has more of them while there is more to compile. Undefined if the runtime compiles in the threads that
  * answer, and where the system does not tell.
  */
-export function openCompilerMeter(pid: number | undefined, runtime: LiveRuntime): CompilerMeter | undefined {
+export function openCompilerMeter(pid: number | undefined, runtime: LiveRuntime): CpuMeter | undefined {
   const names = compilersOf(runtime);
   if (pid === undefined || names === undefined || process.platform !== 'linux') return undefined;
   const seen = new Map<string, number>();

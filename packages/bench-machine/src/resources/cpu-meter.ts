@@ -83,19 +83,9 @@ export class TurnMeter extends Stretches {
   /** What belongs to no figure so far, such as a login. */
   readonly aside: CpuSpans = { cpuUs: 0, seconds: 0 };
 
-  /** Ends what belongs to no figure; a rest has ended before it. Throws if the server has ended. */
-  endAside(): void {
-    this.endInto(this.aside);
-  }
-
-  /** Ends a rest: called right before a turn, and after the last one. Throws if the server has ended. */
-  endRest(): void {
-    this.endInto(this.rests);
-  }
-
-  /** Ends a turn and returns its CPU time, in µs. Throws if the server has ended. */
-  endTurn(): number {
-    return this.endInto(this.turns);
+  /** Ends a stretch of this kind and returns its CPU time, in µs. A rest ends before each of the others. Throws if the server has ended. */
+  end(kind: 'turns' | 'rests' | 'aside'): number {
+    return this.endInto(this[kind]);
   }
 }
 

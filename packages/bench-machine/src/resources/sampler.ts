@@ -4,6 +4,7 @@ import type { CompanionName } from 'bench-model/companions';
 import type { HostWindow } from 'bench-model/measured';
 import type { ProcessUse, Resources } from 'bench-model/figures';
 import type { Cgroup } from '../cgroup.ts';
+import { EVENTS } from '../counters.ts';
 import { mean, sum, sumByKey } from 'bench-statistics/numbers';
 
 /** The processes that a sampler reads. */
@@ -188,7 +189,6 @@ function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
 
 /** The figures of the machine that are shares; the others are counts of events. */
 const SHARES: (keyof HostWindow)[] = ['otherProcessesCores', 'stealCores', 'harnessCores'];
-const EVENTS: (keyof HostWindow)[] = ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'];
 
 /** Joins the figures of the machine: shares are means over the windows, events are sums. A figure that one window lacks is absent. */
 function joinHosts(hosts: readonly HostWindow[]): HostWindow {

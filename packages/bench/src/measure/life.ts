@@ -49,7 +49,6 @@ import type { Expected } from './verify.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Burner } from 'bench-machine/resources/burner';
-import type { CompilerMeter } from 'bench-machine/resources/compiler-meter';
 import { UpkeepMeter, type Clock, type CpuMeter } from 'bench-machine/resources/cpu-meter';
 import type { Sampler } from 'bench-machine/resources/sampler';
 import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
@@ -111,7 +110,7 @@ const SLOW_US = 5000;
 export interface SeenRuntime {
   runtime: LiveRuntime;
   /** Undefined if it compiles in the threads that answer. */
-  compilers: CompilerMeter | undefined;
+  compilers: CpuMeter | undefined;
   /** The cores that it may use; undefined if they are not known. */
   cores: number | undefined;
   /** True for a JVM that collects garbage serially, although nobody has asked it to. */

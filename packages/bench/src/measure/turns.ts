@@ -104,14 +104,14 @@ export class TurnTaker {
     { rampSeconds, spanSeconds }: Omit<TurnPlan, 'order'>,
     place = this.#taken.places.length,
   ): Promise<TurnResult> {
-    this.#endRest();
+    this.#end('rests');
     const turn = await this.#session.take({ rampSeconds, windowSeconds: spanSeconds });
     this.#seconds += turn.seconds;
     this.#taken.places.push(place);
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
-    if (this.#server !== undefined) this.#cpuUs.push(Math.round(this.#server.turns.endTurn()));
-    for (const { turns } of this.#beside.values()) whileItLives(() => turns.endTurn());
+    const cpuUs = this.#end('turns');
+    if (cpuUs !== undefined) this.#cpuUs.push(Math.round(cpuUs));
     const memoryBytes = this.#ready.sampler?.memory?.();
     if (memoryBytes !== undefined) this.#memoryBytes.push(memoryBytes);
     return turn;
@@ -127,16 +127,15 @@ export class TurnTaker {
 
   /** Takes a step between turns whose CPU belongs to no figure, such as a login. */
   async aside<T>(step: () => Promise<T>): Promise<T> {
-    this.#endRest();
+    this.#end('rests');
     const result = await step();
-    this.#server?.turns.endAside();
-    for (const { turns } of this.#beside.values()) whileItLives(() => turns.endAside());
+    this.#end('aside');
     return result;
   }
 
   /** Ends the last rest and closes the sampler. */
   async close(): Promise<void> {
-    this.#endRest();
+    this.#end('rests');
     this.#sampled = await this.#ready.sampler?.stop();
   }
 
@@ -157,9 +156,11 @@ export class TurnTaker {
     };
   }
 
-  #endRest(): void {
-    this.#server?.turns.endRest();
-    for (const { turns } of this.#beside.values()) whileItLives(() => turns.endRest());
+  /** Ends a stretch of this kind, and returns what the server has used in it. */
+  #end(kind: 'turns' | 'rests' | 'aside'): number | undefined {
+    const cpuUs = this.#server?.turns.end(kind);
+    for (const { turns } of this.#beside.values()) whileItLives(() => turns.end(kind));
+    return cpuUs;
   }
 }
 

@@ -4,7 +4,6 @@ import type { LoadResult } from 'bench-model/load';
 import { findTrends, type RatioTrend } from 'bench-analysis/judge/trend';
 import { costOf, isWarm, stillCompiling, type WarmSlice } from 'bench-analysis/judge/warm';
 import { TurnMeter, whileItLives, type CpuMeter } from 'bench-machine/resources/cpu-meter';
-import type { CompilerMeter } from 'bench-machine/resources/compiler-meter';
 import { sum } from 'bench-statistics/numbers';
 
 /** The slices of each server whose ratios are tested for a trend. */
@@ -25,7 +24,7 @@ export interface WarmingSide {
   sliceSeconds: number;
   runtime: LiveRuntime | undefined;
   meter: CpuMeter | undefined;
-  compilers: CompilerMeter | undefined;
+  compilers: CpuMeter | undefined;
   /** Called before it is loaded for this time, in seconds, while its CPU is not read. */
   prepare?(seconds: number): Promise<void>;
   /** Loads it for this time, in seconds. Undefined if it has failed. */
@@ -119,7 +118,7 @@ class Warming {
     const seconds = this.#sliceSeconds;
     await this.#side.prepare?.(seconds);
     const restsBefore = this.#meter?.rests.cpuUs ?? 0;
-    whileItLives(() => this.#meter?.endRest());
+    whileItLives(() => this.#meter?.end('rests'));
     const beganAtMs = this.#now();
     const load = await this.#side.fire(seconds);
     const tookSeconds = (this.#now() - beganAtMs) / 1000;
@@ -129,7 +128,7 @@ class Warming {
     this.slices.push({
       seconds: loadedSeconds,
       answers,
-      cpuUs: whileItLives(() => this.#meter?.endTurn()) ?? Number.NaN,
+      cpuUs: whileItLives(() => this.#meter?.end('turns')) ?? Number.NaN,
       restUs: (this.#meter?.rests.cpuUs ?? 0) - restsBefore,
       compilersUs: this.#takeCompilersUs(),
     });
