@@ -97,6 +97,11 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   throw new SubprocessError('timeout', limit, ended);
 }
 
+/** Runs a program in the same way. Returns what it printed; undefined if it failed. */
+export async function tryRun(argv: readonly string[], options: RunOptions = {}): Promise<string | undefined> {
+  return (await run(argv, options).catch(() => undefined))?.stdout;
+}
+
 /** A program that `run` waits for. */
 interface Program {
   child: ChildProcess | undefined;

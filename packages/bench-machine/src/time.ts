@@ -1,7 +1,7 @@
 /** The `/usr/bin/time` command, which reports on the whole life of a server. */
 
 import { existsSync } from 'node:fs';
-import { run } from './subprocess.ts';
+import { tryRun } from './subprocess.ts';
 
 /** Its path on Linux and macOS, unless `BENCH_TIME` names another. The `time` of a shell reports less. */
 const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';
@@ -25,15 +25,9 @@ async function findTimeCommand(): Promise<string[] | undefined> {
   ];
   if (process.platform !== 'linux') candidates.reverse();
   for (const candidate of candidates) {
-    if (await runs(candidate)) return candidate;
+    // A PATH may lack every program.
+    const printed = await tryRun([...candidate, '/dev/null', '/bin/sh', '-c', ':']);
+    if (printed !== undefined) return candidate;
   }
   return undefined;
-}
-
-async function runs(argv: string[]): Promise<boolean> {
-  // A PATH may lack every program.
-  return run([...argv, '/dev/null', '/bin/sh', '-c', ':']).then(
-    () => true,
-    () => false,
-  );
 }

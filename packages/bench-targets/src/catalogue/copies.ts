@@ -26,20 +26,18 @@ export function spreadCopies(targets: Target[], copies: readonly Copy[], stacks:
   });
 }
 
-/** A stack in a copy of its project. */
-interface StackInCopy {
-  stack: Stack;
-  /** True if the copy has no manifest, so that the current one describes it too. */
-  usesCurrentManifest: boolean;
-}
-
 /**
  * Returns a stack as it is in a copy, whose folder for it is `root`. The app of a user keeps its command; otherwise the
- * manifest of the copy applies, or the current one if the copy has none. Throws a usage error if the folder does not
- * exist there or the manifest is not valid.
+ * manifest of the copy applies, or the current one if the copy has none, which `usesCurrentManifest` tells. Throws a usage error if
+ * the folder does not exist there or the manifest is not valid.
  */
-export function readInCopy(stack: Stack, app: App | undefined, copy: Copy, root: string): StackInCopy {
-  if (copy.kind === 'setting') return { stack: applySetting(stack, copy), usesCurrentManifest: false };
+export function readInCopy(
+  stack: Stack,
+  app: App | undefined,
+  copy: Copy,
+  root: string,
+): { stack: Stack; usesCurrentManifest?: boolean } {
+  if (copy.kind === 'setting') return { stack: applySetting(stack, copy) };
   if (!existsSync(root)) {
     throw new UsageError(
       `${labelOf(copy)} has no folder ${basename(root)}, where ${stack.name} is`,
@@ -47,9 +45,7 @@ export function readInCopy(stack: Stack, app: App | undefined, copy: Copy, root:
     );
   }
   const mark = { name: stack.name, copy: copy.name, original: stack.root };
-  if (app !== undefined) {
-    return { stack: { ...toStack({ ...app, folder: root }), ...mark }, usesCurrentManifest: false };
-  }
+  if (app !== undefined) return { stack: { ...toStack({ ...app, folder: root }), ...mark } };
   const own = join(root, basename(stack.manifest));
   const usesCurrentManifest = !existsSync(own);
   const found = usesCurrentManifest ? readManifest(resolve(stack.manifest), root) : readManifest(own);

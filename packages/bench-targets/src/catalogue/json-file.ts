@@ -42,26 +42,18 @@ export function readJsonFile(file: string, hints: FileHints): JsonFile {
   const text = readTextFile(file);
   const shown = showPath(file);
   if (text === undefined) throw new UsageError(`${shown}: cannot be read`, hints.missing);
-  const { tree, value } = parseText(text, (problem, offset) => {
+  const refuse = (problem: string, offset = 0): never => {
     throw new UsageError(`${shown}:${lineAt(text, offset)}: not JSON: ${problem}`, hints.wrong);
-  });
-  return { shown, value, at: (path) => `${shown}:${lineOf(text, tree, path)}` };
-}
-
-/** Parses a JSON text. Calls `refuse` with its first problem, and where that is. */
-function parseText(
-  text: string,
-  refuse: (problem: string, offset: number) => never,
-): { tree: Node; value: unknown } {
+  };
   const errors: ParseError[] = [];
   try {
-    const tree = parseTree(text, errors, { disallowComments: true }) ?? refuse('is empty', 0);
+    const tree = parseTree(text, errors, { disallowComments: true }) ?? refuse('is empty');
     const [first] = errors;
     if (first !== undefined) refuse(printParseErrorCode(first.error), first.offset);
-    return { tree, value: getNodeValue(tree) };
+    return { shown, value: getNodeValue(tree), at: (path) => `${shown}:${lineOf(text, tree, path)}` };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return refuse('it is nested too deeply', 0);
+    return refuse('it is nested too deeply');
   }
 }
 
@@ -104,6 +96,18 @@ export type Part = Readonly<Record<string, unknown>>;
 
 export function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns a part of a file; empty if it is none. */
+export const partOf = (value: unknown): Part => (isPart(value) ? value : {});
+
+/** Returns the value of a JSON text; undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the parts of a JSON pointer (RFC 6901). */

@@ -49,9 +49,6 @@ export const SCHEDULES = {
   ],
 } as const satisfies Record<string, Schedule>;
 
-/** The names of the schedules, the default first. */
-const SCHEDULE_NAMES = Object.keys(SCHEDULES) as (keyof typeof SCHEDULES)[];
-
 /** The default schedules: of two targets in long rounds, of two in limited time, and of plans that can use more rounds. */
 const USUAL = { early: '8/12/18/24', short: '12/18/24', long: '12/18/27/40/60' } as const;
 
@@ -69,9 +66,9 @@ export function chooseLooks(
 
 /** Returns the schedule of this name. Throws a usage error if it is unknown. */
 export function scheduleNamed(name: string): Schedule {
-  const found = SCHEDULE_NAMES.find((one) => one === name);
-  if (found !== undefined) return SCHEDULES[found];
-  throw new UsageError(`unknown schedule of looks "${name}", expected one of ${SCHEDULE_NAMES.join(', ')}`);
+  if (Object.hasOwn(SCHEDULES, name)) return SCHEDULES[name as keyof typeof SCHEDULES];
+  const names = Object.keys(SCHEDULES).join(', ');
+  throw new UsageError(`unknown schedule of looks "${name}", expected one of ${names}`);
 }
 
 /** Returns the number of rounds at the last look of a schedule. */

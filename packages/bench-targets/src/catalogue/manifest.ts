@@ -40,16 +40,9 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
 export function checkManifest(read: JsonFile, root: string): Stack {
   refuseErrors(checkBy('stack')(read.value), read, { what: 'a stack', hint: CONTRACT_HINT });
-  const manifest = complete(read.value as Written, root);
-  const lacking = DERIVED.find(
-    (field) => manifest.requests === undefined && !(field in (read.value as Written)),
-  );
-  if (lacking !== undefined)
-    throw new UsageError(
-      `${read.at([])}: without "requests", a stack needs the field "${lacking}"`,
-      CONTRACT_HINT,
-    );
-  for (const [path, problem] of problemsOf(manifest))
+  const written = read.value as Written;
+  const manifest = complete(written, root);
+  for (const [path, problem] of problemsOf(manifest, written))
     throw new UsageError(`${read.at(path)}: ${problem}`, CONTRACT_HINT);
   const found = findLiterals(manifest);
   hide(found.map(([, { value }]) => value));
@@ -188,23 +181,19 @@ function findLiterals(manifest: Manifest): [Path, Literal][] {
   ]);
 }
 
+/** The fields that only the app of a user has. */
+const OF_APP = 'lock envFile port version packages packagesUntil services setup'.split(' ') as Field[];
+type Field = keyof Written;
+
 /** Finds what the schema cannot express: names that nothing defines, and fields without an effect. */
-function* problemsOf(manifest: Manifest): Generator<[Path, string]> {
+function* problemsOf(manifest: Manifest, written: Written): Generator<[Path, string]> {
   const { runtime, variants } = manifest;
   const isApp = manifest.requests !== undefined;
-  for (const field of [
-    'lock',
-    'envFile',
-    'port',
-    'version',
-    'packages',
-    'packagesUntil',
-    'services',
-    'setup',
-  ] as const) {
-    if (!isApp && manifest[field] !== undefined)
+  const lacking = isApp ? undefined : DERIVED.find((field) => !(field in written));
+  if (lacking !== undefined) yield [[], `without "requests", a stack needs the field "${lacking}"`];
+  for (const field of isApp ? [] : OF_APP)
+    if (manifest[field] !== undefined)
       yield [[field], `"${field}" has no effect without "requests": the stacks of Bench have none`];
-  }
   if (manifest.movesPort !== undefined && manifest.port === undefined)
     yield [['movesPort'], '"movesPort" has no effect without "port", the port that the sources name'];
   if (variants[manifest.default] === undefined) {

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { readNames } from 'bench-machine/procfs';
 import { findProgram } from 'bench-machine/path';
-import { run } from 'bench-machine/subprocess';
+import { tryRun } from 'bench-machine/subprocess';
 
 const root = (): string => process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv');
 const shims = (): string => join(root(), 'shims');
@@ -28,10 +28,7 @@ export function interpretersOf(version: string): string[] {
 /** Returns the command that starts a program on PATH: its path behind a shim, or its name. */
 export async function findBehindShim(name: string): Promise<string> {
   if (findProgram(name) !== join(shims(), name)) return name;
-  return run(['pyenv', 'which', name]).then(
-    ({ stdout }) => stdout.trim(),
-    () => name,
-  );
+  return (await tryRun(['pyenv', 'which', name]))?.trim() ?? name;
 }
 
 /** Returns true if uv, pyenv or PATH has a Python of a line such as `3.14`. */

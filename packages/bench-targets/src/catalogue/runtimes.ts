@@ -62,22 +62,12 @@ export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
   if (base === undefined || (kind === 'node' && jit !== undefined) || !pattern.test(base))
     throw new UsageError(`@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
   const switches = (env ?? '').split(',').filter(Boolean);
-  return {
-    base,
-    jit: jit !== undefined,
-    env: Object.fromEntries(
-      switches.map((text) => {
-        const [, name, value] = /^(\w+)=(.*)$/.exec(text.trim()) ?? [];
-        if (name === undefined || value === undefined) {
-          throw new UsageError(
-            `@${spec}: unknown switch "${text}"`,
-            'write {NAME=value}, e.g. {PYTHON_GIL=0}',
-          );
-        }
-        return [name, value] as const;
-      }),
-    ),
-  };
+  const read = switches.map((text) => {
+    const [, name, value = ''] = /^(\w+)=(.*)$/.exec(text.trim()) ?? [];
+    if (name !== undefined) return [name, value] as const;
+    throw new UsageError(`@${spec}: unknown switch "${text}"`, 'write {NAME=value}, e.g. {PYTHON_GIL=0}');
+  });
+  return { base, jit: jit !== undefined, env: Object.fromEntries(read) };
 }
 
 /**

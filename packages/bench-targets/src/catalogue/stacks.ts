@@ -1,4 +1,4 @@
-import type { Matrix } from 'bench-model/options';
+import { present, type Matrix } from 'bench-model/options';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from 'bench-model/errors';
@@ -130,16 +130,13 @@ export function takesThreads({ stack: name, variant }: Target, stacks: readonly 
 
 /** Throws a usage error if a target does not support `--threads`. The hint names those that do. */
 export function refuseThreads(targets: Target[], stacks: Stack[], workload: string): void {
-  const takers = stacks.flatMap((stack) =>
-    targetsOf(stack).filter(
-      (target) =>
-        takesThreads(target, stacks) && stack.variants[target.variant]?.workloads.includes(workload) === true,
-    ),
-  );
-  const other = targets.find(
-    ({ stack, variant }) => !takers.some((taker) => taker.stack === stack && taker.variant === variant),
-  );
+  const other = targets.find((target) => !takesThreads(target, stacks));
   if (other === undefined) return;
+  const takers = stacks
+    .flatMap((stack) =>
+      targetsOf(stack).filter((one) => stack.variants[one.variant]?.workloads.includes(workload)),
+    )
+    .filter((target) => takesThreads(target, stacks));
   throw new UsageError(
     `${other.id} does not support --threads`,
     takers.length === 0
@@ -163,7 +160,7 @@ function toTarget(stack: Stack, variant: string, found: Variant, runtime: string
     class: found.class,
     language: stack.language,
     framework: stack.framework,
-    ...(spec === undefined ? {} : { runtime: spec }),
+    ...present({ runtime: spec }),
   };
 }
 

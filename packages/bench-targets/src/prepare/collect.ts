@@ -4,7 +4,7 @@
  * load from its first second mostly escapes it. So Bench has each Node process collect all garbage once, between the
  * verification and the load.
  */
-import { askBySignal, COLLECT, hooked, runtimesOf } from './signals.ts';
+import { askBySignal, COLLECT, runtimesOf } from './signals.ts';
 import type { Prepared } from './prepare.ts';
 
 const ANSWER_MS = 2000;
@@ -14,14 +14,9 @@ export function isNode({ stack, target }: Pick<Prepared, 'stack' | 'target'>): b
   return stack.runtime === 'node' && !['bun', 'deno'].includes(target.runtime?.spec ?? '');
 }
 
-/** Returns the environment in which Node collects garbage when it is asked to; `file` is the prefix of the responses. */
-export function collectableEnvironment(env: Record<string, string>, file: string): Record<string, string> {
-  return { ...hooked('node', env), BENCH_COLLECTED: file };
-}
-
 /**
- * Has each Node process of an idle server collect all garbage. Returns the number that did; undefined if none runs Node. One that
- * does not answer is left alone.
+ * Has each Node process of an idle server collect all garbage, whose hook has `file` as BENCH_COLLECTED. Returns the number that did;
+ * undefined if none runs Node. One that does not answer is left alone.
  */
 export async function collectGarbage(pid: number, file: string): Promise<number | undefined> {
   const pids = runtimesOf(pid, 'node');

@@ -12,7 +12,8 @@ import type { Attestation, RuntimeKind } from 'bench-model/target';
 import type { RunningCode } from 'bench-model/record';
 import type { Server } from 'bench-machine/launch';
 import { familyOf, readLink } from 'bench-machine/procfs';
-import { askBySignal, hooked, runtimesOf } from './signals.ts';
+import { parseJson } from '../catalogue/json-file.ts';
+import { askBySignal, runtimesOf } from './signals.ts';
 
 /** Asks about loaded files: SIGINFO on macOS. Python has a handler for a real-time signal, which Node cannot have. */
 const SIGNALS =
@@ -32,21 +33,6 @@ export interface CodeClaim {
   instead: string;
   /** The program of a binary; empty if it is not in the project. */
   program: string;
-}
-
-/** Returns the environment that lets a server report its code; `file` is the prefix of the report files. */
-export function askableEnvironment(
-  { language }: CodeClaim,
-  env: Record<string, string>,
-  file: string,
-): Record<string, string> {
-  if (language === 'none') return {};
-  return { ...hooked(language, env), BENCH_IMPORTS: file };
-}
-
-/** Returns the environment that lets a Python server report its GIL and its JIT; `file` is the prefix of the reports. */
-export function reportingEnvironment(env: Record<string, string>, file: string): Record<string, string> {
-  return { ...hooked('python', env), BENCH_RUNTIME: file };
 }
 
 /** Asks the processes of a server for lines by the signal of their language. A process that does not answer is omitted. */
@@ -69,13 +55,7 @@ export async function askRuntime(
   wake: () => Promise<unknown>,
 ): Promise<Attestation[]> {
   const texts = await ask(pid, 'python', file, wake);
-  return texts.flatMap((text) => {
-    try {
-      return [JSON.parse(text) as Attestation];
-    } catch {
-      return [];
-    }
-  });
+  return texts.map(parseJson).filter((said) => said !== undefined) as Attestation[];
 }
 
 /** Reads the code that a server has loaded from its copy; `file` is the prefix of the reports. Throws what `findCode` throws. */

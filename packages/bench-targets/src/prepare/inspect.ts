@@ -30,11 +30,7 @@ export interface Inspected {
 
 const SECONDS = { uv: 10, interpreter: 15, environment: 3 };
 /** Build times of a compiled stack with all its dependencies, by tool. */
-const BUILD_SECONDS = new Map([
-  ['cargo', 120],
-  ['go', 45],
-  ['dotnet', 45],
-]);
+const BUILD_SECONDS = new Map(Object.entries({ cargo: 120, go: 45, dotnet: 45 }));
 const OTHER_BUILD_SECONDS = 30;
 
 /** Inspects a target: its runtime, its environment and its build. */
@@ -59,9 +55,8 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
     const groups = variant.groups.length === 0 ? '' : ` (${variant.groups.join(' + ')})`;
     const name = `${stack.name}${groups}`;
     const environment: Work = { kind: 'environment', name, by: 'uv', seconds: SECONDS.environment };
-    return uv === undefined
-      ? { state: 'on first use', why: `${why}, uv through pip`, work: [UV, environment] }
-      : { state: 'on first use', why, work: [environment] };
+    if (uv !== undefined) return { state: 'on first use', why, work: [environment] };
+    return { state: 'on first use', why: `${why}, uv through pip`, work: [UV, environment] };
   } catch (error) {
     // What a stack refuses is not fetched.
     const work: Work[] =

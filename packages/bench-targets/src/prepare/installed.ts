@@ -1,6 +1,6 @@
 /** The Pythons on this machine. */
 import { HOME } from 'bench-machine/home';
-import { run } from 'bench-machine/subprocess';
+import { tryRun } from 'bench-machine/subprocess';
 import type { Interpreter } from 'bench-model/target';
 import { askPython, describePython } from './interpreters.ts';
 import { interpretersOf, pathWithoutShims } from '../catalogue/pyenv.ts';
@@ -20,12 +20,9 @@ export async function listPythons(): Promise<InstalledPython[]> {
   const uv = await provideUv(HOME.cache);
   const env = { ...process.env, PATH: pathWithoutShims() };
   const words = [uv, 'python', 'list', '--only-installed', '--output-format', 'json'];
-  const listed = await run(words, { env }).then(
-    ({ stdout }) => (JSON.parse(stdout) as { path: string }[]).map(({ path }) => path),
-    () => [],
-  );
+  const listed = JSON.parse((await tryRun(words, { env })) ?? '[]') as { path: string }[];
   const found = new Map<string, InstalledPython>();
-  for (const path of [...listed, ...interpretersOf('3')]) {
+  for (const path of [...listed.map((one) => one.path), ...interpretersOf('3')]) {
     const said = await askPython(path).catch(() => undefined);
     if (said === undefined || said.implementation !== 'CPython' || found.has(said.executable)) continue;
     const { executable, version, isFreeThreaded, hasJit } = said;

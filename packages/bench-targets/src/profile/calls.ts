@@ -6,12 +6,6 @@ import { findProgram } from 'bench-machine/path';
 import { sum } from 'bench-statistics/numbers';
 import { attachTools, type Observed } from './attach.ts';
 
-/** The system calls of each kind (syscalls(2)). */
-const KINDS = {
-  all: /^(?!total$)/,
-  writes: /^(write|send|pwrite)/,
-} satisfies Record<keyof Calls, RegExp>;
-
 /** Attaches strace to the processes of a server; undefined if it is missing, or may not. `file` is the path of its output. */
 export async function attachCounter(pid: number, file: string): Promise<Observed | undefined> {
   const program = findProgram('strace');
@@ -28,14 +22,10 @@ export async function attachCounter(pid: number, file: string): Promise<Observed
   }
 }
 
-/** Sums the lines of `strace -c -U calls,name` by kind. */
+/** Sums the lines of `strace -c -U calls,name` by the kinds of system calls (syscalls(2)). */
 export function parseCalls(text: string): Calls {
-  const lines = [...text.matchAll(/^\s*(\d+) (\w+)$/gm)].map(([, count, name = '']) => {
-    return { count: Number(count), name };
-  });
-  const counts = Object.entries(KINDS).map(([kind, pattern]) => [
-    kind,
-    sum(lines.filter(({ name }) => pattern.test(name)).map(({ count }) => count)),
-  ]);
-  return Object.fromEntries(counts) as Calls;
+  const lines = [...text.matchAll(/^\s*(\d+) (\w+)$/gm)];
+  const count = (kind: RegExp): number =>
+    sum(lines.filter(([, , name = '']) => kind.test(name)).map(([, calls]) => Number(calls)));
+  return { all: count(/^(?!total$)/), writes: count(/^(write|send|pwrite)/) };
 }

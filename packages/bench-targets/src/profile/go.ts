@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { readBytes } from 'bench-machine/files';
 import { findProgram } from 'bench-machine/path';
-import { run } from 'bench-machine/subprocess';
+import { tryRun } from 'bench-machine/subprocess';
 
 /** Every program of Go contains these bytes (debug/buildinfo). */
 const MAGIC = Buffer.from('\u{FF} Go buildinf:', 'latin1');
@@ -29,10 +29,13 @@ export async function nameGo(text: string, file: string): Promise<string> {
     if (loaded === undefined) continue;
     const addressOf = ({ at, symbol }: Call): string => (symbol === UNKNOWN ? at + loaded : at).toString(16);
     const addresses = [...new Set(own.map(addressOf))];
-    const found = await placesIn(go, program, addresses, file);
-    const places = new Map(addresses.map((address, index) => [address, found[index]]));
+    writeFileSync(file, addresses.join('\n'));
+    // It prints two lines for each address: the function, or ?, and its place.
+    const asked = await tryRun(['sh', '-c', 'exec "$0" tool addr2line "$1" < "$2"', go, program, file]);
+    const printed = asked?.split('\n') ?? [];
+    const places = new Map(addresses.map((one, index) => [one, printed.slice(2 * index, 2 * index + 2)]));
     for (const call of own) {
-      const { name, place } = places.get(addressOf(call)) ?? {};
+      const [name, place] = places.get(addressOf(call)) ?? [];
       if (name === undefined || name === '?') continue;
       lines[call.index] = `${lines[call.index]?.replace(UNKNOWN, () => name)} ${place}`;
     }
@@ -63,21 +66,4 @@ function loadedAt(program: string): number | undefined {
   const headers = Array.from({ length: count }, (_, index) => elf.subarray(first + index * bytes));
   const code = headers.find((header) => header.readUInt32LE(0) === PT_LOAD && header.readUInt32LE(4) & PF_X);
   return code && Number(code.readBigUInt64LE(16) - code.readBigUInt64LE(8));
-}
-
-/** Asks addr2line of Go, which prints two lines for each address: the function, or ?, and its place. */
-async function placesIn(
-  go: string,
-  program: string,
-  addresses: readonly string[],
-  file: string,
-): Promise<{ name: string | undefined; place: string | undefined }[]> {
-  writeFileSync(file, addresses.join('\n'));
-  const asked = await run(['sh', '-c', 'exec "$0" tool addr2line "$1" < "$2"', go, program, file]).catch(
-    () => {
-      return { stdout: '' };
-    },
-  );
-  const lines = asked.stdout.split('\n');
-  return addresses.map((_, index) => ({ name: lines[2 * index], place: lines[2 * index + 1] }));
 }

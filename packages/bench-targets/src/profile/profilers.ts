@@ -11,7 +11,7 @@ import type { Profiled } from 'bench-model/why';
 import { familyOf, readLink } from 'bench-machine/procfs';
 import { HOME } from 'bench-machine/home';
 import { findProgram } from 'bench-machine/path';
-import { run } from 'bench-machine/subprocess';
+import { run, tryRun } from 'bench-machine/subprocess';
 import { compareVersions } from '../catalogue/releases.ts';
 import { isNode } from '../prepare/collect.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -19,8 +19,8 @@ import { askBySignal, HOOK, hooked, runtimesOf } from '../prepare/signals.ts';
 import { PY_SPY } from '../prepare/pins.ts';
 import { provideUv } from '../prepare/uv.ts';
 import { provideWheel } from '../prepare/wheels.ts';
-import { ATTACH_MS, attachTools, type Observed, type Tool } from './attach.ts';
-import { besideServer, type Beside } from './beside.ts';
+import { ATTACH_MS, attachTools, type Observed } from './attach.ts';
+import { besideServer } from './beside.ts';
 import { nameGo } from './go.ts';
 
 /** Samples per second. perf gets an odd number, so that it does not beat with timers of the kernel. */
@@ -52,7 +52,8 @@ export async function findProfiler(prepared: Prepared, log: (line: string) => vo
     return findPerf(prepared.command);
   if (runtime.build['implementation'] !== 'CPython')
     throw noProfiler(`no profiler for ${String(runtime.build['implementation'])}`);
-  if (await hasSampling(interpreter)) return samplingOf(runtime.version);
+  const withSampling = [interpreter, '-I', '-S', '-c', 'import profiling.sampling.cli'];
+  if ((await tryRun(withSampling)) !== undefined) return samplingOf(runtime.version);
   if (runtime.build['freethreaded'] === 'true')
     throw noProfiler(`py-spy cannot read Python ${runtime.version} without the GIL`);
   const install = [await provideUv(HOME.cache), 'pip', 'install', '--python', interpreter];
@@ -72,40 +73,34 @@ const asItIs = (prepared: Prepared): Prepared => prepared;
 function samplingOf(version: string): Profiler {
   const start = ['-E', '-s', join(HOOK, 'sampling.py'), 'attach', '--collapsed', '--all-threads'];
   const words = [...start, '--mode', 'cpu', '--sampling-rate', String(RATES.sampling), '-o'];
-  return {
-    name: `profiling.sampling of Python ${version}`,
-    ready: asItIs,
-    attach: (pid, file) =>
-      attachSampler(pid, file, (one, output) => ({
-        argv: [readLink(`/proc/${one}/exe`), ...words, output, String(one)],
-        isReady: (printed) => printed.includes('ready'),
-      })),
-  };
+  const name = `profiling.sampling of Python ${version}`;
+  return samplerOf(name, 'ready', (pid, output) => {
+    return [readLink(`/proc/${pid}/exe`), ...words, output, String(pid)];
+  });
 }
 
-/** Attaches a sampler to each process of Python. */
-async function attachSampler(
-  pid: number,
-  file: string,
-  toolOf: (pid: number, output: string, beside: Beside) => Tool,
-): Promise<Recording> {
-  const beside = await besideServer(pid);
-  const observed = await attachTools(runtimesOf(pid, 'python'), file, (one, output) => {
-    const { argv, isReady } = toolOf(one, output, beside);
-    return { argv: [...beside.words, ...argv], isReady };
-  });
-  return recordingOf(observed, 'collapsed');
+/** A profiler with a sampler for each process of Python, which prints `ready` once it is attached. */
+function samplerOf(
+  name: string,
+  ready: string,
+  argvOf: (pid: number, output: string, isStill: boolean) => string[],
+): Profiler {
+  return {
+    name,
+    ready: asItIs,
+    async attach(pid, file) {
+      const { words, isStill } = await besideServer(pid);
+      const observed = await attachTools(runtimesOf(pid, 'python'), file, (one, output) => ({
+        argv: [...words, ...argvOf(one, output, isStill)],
+        isReady: (printed) => printed.includes(ready),
+      }));
+      return recordingOf(observed, 'collapsed');
+    },
+  };
 }
 
 function recordingOf(observed: Observed, format: Profiled['format']): Recording {
   return { ...observed, stop: async () => (await observed.stop()).map((text) => ({ format, text })) };
-}
-
-async function hasSampling(interpreter: string): Promise<boolean> {
-  return run([interpreter, '-I', '-S', '-c', 'import profiling.sampling.cli']).then(
-    () => true,
-    () => false,
-  );
 }
 
 /**
@@ -116,30 +111,18 @@ async function hasSampling(interpreter: string): Promise<boolean> {
 function pySpyAt(program: string, version: string): Profiler {
   const words = [program, 'record', '--full-filenames', '--rate', String(RATES.pySpy), '--format', 'raw'];
   const mayBeStill = compareVersions(version, '3.11') >= 0;
-  return {
-    name: `py-spy ${PY_SPY.version}`,
-    ready: asItIs,
-    attach: (pid, file) =>
-      attachSampler(pid, file, (one, output, { isStill }) => ({
-        argv: [
-          ...words,
-          ...(isStill && mayBeStill ? ['--nonblocking'] : []),
-          '--output',
-          output,
-          '--pid',
-          String(one),
-        ],
-        isReady: (printed) => printed.includes('Sampling process'),
-      })),
-  };
+  return samplerOf(`py-spy ${PY_SPY.version}`, 'Sampling process', (pid, output, isStill) => {
+    const place = ['--output', output, '--pid', String(pid)];
+    return [...words, ...(isStill && mayBeStill ? ['--nonblocking'] : []), ...place];
+  });
 }
 
 /** V8's profiler runs in the server: its hook starts and stops it at a signal. */
 const NODE: Profiler = {
   name: "V8's CPU profiler",
   ready(prepared, file) {
-    const env = { ...prepared.env, ...hooked('node', prepared.env), BENCH_PROFILE: file };
-    return { ...prepared, env };
+    const { env } = prepared;
+    return { ...prepared, env: { ...env, ...hooked('node', env, { BENCH_PROFILE: file }) } };
   },
   async attach(pid, file) {
     const pids = runtimesOf(pid, 'node');

@@ -41,18 +41,6 @@ function tellerOf(prepared: Prepared): 'node' | 'python' | undefined {
   return prepared.stack.runtime === 'python' ? 'python' : undefined;
 }
 
-/** Returns the environment in which the hook of a server tells; `file` is the prefix of the responses. */
-export function tellingEnvironment(
-  teller: 'node' | 'python',
-  env: Record<string, string>,
-  { file, root }: { file: string; root: string },
-): Record<string, string> {
-  return {
-    ...(teller === 'python' && { ...hooked('python', env), BENCH_OWN: root }),
-    BENCH_COLLECTIONS: file,
-  };
-}
-
 /** Returns what all processes of a server tell so far; undefined if none answers. */
 export async function askServer(pid: number, { teller, file, wake }: Question): Promise<Told | undefined> {
   const pids = runtimesOf(pid, teller);
@@ -69,13 +57,12 @@ export async function askServer(pid: number, { teller, file, wake }: Question): 
 
 /** Returns the target as its server must be launched to tell; `file` is the path prefix of its responses. */
 export function withTelling(prepared: Prepared, file: string): Prepared {
+  const { env, stack } = prepared;
   const teller = tellerOf(prepared);
-  const { env } = prepared;
-  const own =
-    teller === undefined
-      ? { GODEBUG: [env['GODEBUG'], 'gctrace=1'].filter(Boolean).join() }
-      : tellingEnvironment(teller, env, { file, root: prepared.stack.root });
-  return { ...prepared, env: { ...env, ...own } };
+  if (teller === undefined)
+    return { ...prepared, env: { ...env, GODEBUG: [env['GODEBUG'], 'gctrace=1'].filter(Boolean).join() } };
+  const own = { BENCH_COLLECTIONS: file, BENCH_OWN: stack.root };
+  return { ...prepared, env: { ...env, ...(teller === 'python' ? hooked(teller, env, own) : own) } };
 }
 
 /** Begins to watch. The function that it returns tells what happened since; undefined if the server does not tell. */

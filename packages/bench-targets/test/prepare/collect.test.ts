@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { start, type Child } from 'bench-machine/subprocess';
-import { collectableEnvironment, collectGarbage, isNode } from '../../src/prepare/collect.ts';
+import { collectGarbage, isNode } from '../../src/prepare/collect.ts';
+import { hooked } from '../../src/prepare/signals.ts';
 import type { Stack } from 'bench-model/stack';
 import type { RuntimeSpec } from 'bench-model/target';
 import { sampleStack, sampleTarget } from '../../../bench-lab/testing/samples.ts';
@@ -13,6 +14,7 @@ import { sampleStack, sampleTarget } from '../../../bench-lab/testing/samples.ts
 const folder = mkdtempSync(join(tmpdir(), 'bench collect-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, '001-collected');
+const collectable = hooked('node', {}, { BENCH_COLLECTED: file });
 
 /** Says on each line whether an object without references still exists. */
 const PROGRAM = `
@@ -56,31 +58,25 @@ describe.runIf(process.platform === 'linux')('a server that is asked to collect 
   }
 
   it('collects it once if it runs Node, and is otherwise as it was', async () => {
-    const found = await ask(node(PROGRAM), collectableEnvironment({}, file));
+    const found = await ask(node(PROGRAM), collectable);
     expect(found).toEqual({ first: 'undefined', answer: 1, state: 'collected' });
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it('keeps its own options of Node', async () => {
-    const env = collectableEnvironment({ NODE_OPTIONS: '--expose-gc' }, file);
+    const env = hooked('node', { NODE_OPTIONS: '--expose-gc' }, { BENCH_COLLECTED: file });
     expect(await ask(node(PROGRAM), env)).toMatchObject({ first: 'function', answer: 1 });
   });
 
   it('is left alone without the hook, and if it has removed the listener', async () => {
     expect(await ask(node(PROGRAM), {})).toMatchObject({ answer: 0, state: 'kept' });
     const deaf = `process.removeAllListeners('SIGURG'); ${PROGRAM}`;
-    expect(await ask(node(deaf), collectableEnvironment({}, file))).toMatchObject({
-      answer: 0,
-      state: 'kept',
-    });
+    expect(await ask(node(deaf), collectable)).toMatchObject({ answer: 0, state: 'kept' });
   });
 
   it('is not asked if it runs another program', async () => {
     const argv = ['sh', '-c', 'echo up; cat'];
-    expect(await ask(argv, collectableEnvironment({}, file))).toMatchObject({
-      answer: undefined,
-      state: 'state',
-    });
+    expect(await ask(argv, collectable)).toMatchObject({ answer: undefined, state: 'state' });
   });
 });
 

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { start, type Child } from 'bench-machine/subprocess';
-import { collectableEnvironment, collectGarbage } from '../../src/prepare/collect.ts';
-import { askServer, tellingEnvironment } from '../../src/profile/telling.ts';
+import { collectGarbage } from '../../src/prepare/collect.ts';
+import { hooked } from '../../src/prepare/signals.ts';
+import { askServer } from '../../src/profile/telling.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench collections-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -99,11 +100,8 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     { teller: 'node', argv: [process.execPath, '-e', NODE] },
     { teller: 'python', argv: ['python3', '-c', PYTHON] },
   ] as const)('tells their number and time, if it runs $teller', async ({ teller, argv }) => {
-    const env = collectableEnvironment({}, collected);
-    const child = await begin([...argv], {
-      ...env,
-      ...tellingEnvironment(teller, env, { file, root: folder }),
-    });
+    const env = hooked(teller, {}, { BENCH_COLLECTED: collected, BENCH_COLLECTIONS: file });
+    const child = await begin([...argv], env);
     const pid = child.pid as number;
     if (teller === 'node') await collectGarbage(pid, collected);
     const asked = { teller, file, wake: () => collect(child) };
@@ -117,7 +115,8 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
   it('tells the statements of SQLite, and the lines at which its own code waits', async () => {
     const source = join(folder, 'waits.py');
     writeFileSync(source, WAITS);
-    const child = await begin(['python3', source], tellingEnvironment('python', {}, { file, root: folder }));
+    const env = hooked('python', {}, { BENCH_COLLECTIONS: file, BENCH_OWN: folder });
+    const child = await begin(['python3', source], env);
     const asked = { teller: 'python', file, wake: async () => {} } as const;
     await askServer(child.pid as number, asked);
     await collect(child);

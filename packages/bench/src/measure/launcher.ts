@@ -6,8 +6,8 @@ import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
-import { collectableEnvironment, isNode } from 'bench-targets/prepare/collect';
-import { askableEnvironment, reportingEnvironment } from 'bench-targets/prepare/imports';
+import { isNode } from 'bench-targets/prepare/collect';
+import { hooked } from 'bench-targets/prepare/signals';
 import { launch } from 'bench-machine/launch';
 import {
   choosePlacement,
@@ -69,17 +69,23 @@ function environmentOf(
     ...askable(prepared, planned, folder),
   };
   if (!isNode(prepared)) return env;
-  return { ...env, ...collectableEnvironment(env, answerFile(folder, planned.id, 'collected')) };
+  const collected = answerFile(folder, planned.id, 'collected');
+  return { ...env, ...hooked('node', env, { BENCH_COLLECTED: collected }) };
 }
 
+/** The variables by which a server reports its code, and that of a user in Python its GIL and its JIT. */
 function askable(
   { code, env, stack, target }: Prepared,
   { id }: PlannedTrial,
   folder: string,
 ): Record<string, string> {
-  const ofCode = code === undefined ? {} : askableEnvironment(code, env, answerFile(folder, id, 'imports'));
-  const isReporting = stack.project !== undefined && target.runtime?.kind === 'python';
-  return { ...ofCode, ...(isReporting ? reportingEnvironment(env, answerFile(folder, id, 'runtime')) : {}) };
+  const { kind = 'none' } = target.runtime ?? {};
+  const isReporting = stack.project !== undefined && kind === 'python';
+  if (kind === 'none' || (code === undefined && !isReporting)) return {};
+  return hooked(kind, env, {
+    ...(code && { BENCH_IMPORTS: answerFile(folder, id, 'imports') }),
+    ...(isReporting && { BENCH_RUNTIME: answerFile(folder, id, 'runtime') }),
+  });
 }
 
 /** The path prefix of the files in which the processes of a trial's server answer. */

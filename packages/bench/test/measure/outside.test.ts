@@ -8,7 +8,7 @@ import { start, type Child } from 'bench-machine/subprocess';
 import { seeServer, type SeenServer } from '../../src/measure/outside.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Target } from 'bench-model/target';
-import { reportingEnvironment } from 'bench-targets/prepare/imports';
+import { hooked } from 'bench-targets/prepare/signals';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-outside-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('a server that prints nothing for B
     }: { interpreter?: string; isAskable?: boolean; program?: string; own?: Record<string, string> } = {},
   ): Promise<SeenServer & { executable: string; pid: number | undefined }> {
     const file = join(folder, `runtime-${children.length}`);
-    const env = { ...process.env, ...(isAskable ? reportingEnvironment(own, file) : {}) };
+    const env = { ...process.env, ...(isAskable ? hooked('python', own, { BENCH_RUNTIME: file }) : {}) };
     const child = start({ env, stdio: ['pipe', 'pipe', 'inherit'] })`exec ${['python3', '-c', program]}`;
     children.push(child);
     const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];

@@ -14,7 +14,7 @@ import { splitCommand, type Words } from './words.ts';
 /** The variables that tell a server of a user where to listen. */
 export const ADDRESS = { HOST: '{host}', PORT: '{port}' };
 
-const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
+const PLACEHOLDERS = ['{port}', '{host}', '{workers}', '{root}', '{runtime}'];
 
 /** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
 export function readApp({ folder, run, name }: AppOptions): App {
@@ -22,12 +22,12 @@ export function readApp({ folder, run, name }: AppOptions): App {
   if (!isFolder(root))
     throw new UsageError(`${folder}: not a folder`, 'name the folder of your project, e.g. ../my-api');
   const { words, env } = splitCommand(run, '--run');
-  const named = words.flatMap((word) => [...word.matchAll(/\{(\w+)\}/g)]).map(([, one = '']) => one);
+  const named = words.join(' ').match(/\{\w+\}/g) ?? [];
   const unknown = named.find((one) => !PLACEHOLDERS.includes(one));
   if (unknown !== undefined)
     throw new UsageError(
-      `--run ${run}: unknown placeholder {${unknown}}`,
-      `known are ${PLACEHOLDERS.map((one) => `{${one}}`).join(' ')}`,
+      `--run ${run}: unknown placeholder ${unknown}`,
+      `known are ${PLACEHOLDERS.join(' ')}`,
     );
   const [{ name: secret } = {}] = literalsInEnvironment(env);
   if (secret !== undefined)
@@ -41,11 +41,8 @@ export function readApp({ folder, run, name }: AppOptions): App {
 
 /** Returns the name of a folder as a target can have it. */
 export function nameOf(root: string): string {
-  const letters =
-    basename(root)
-      .toLowerCase()
-      .match(/[a-z0-9-]+/g) ?? [];
-  return letters.join('-').replaceAll(/^-+|-+$/g, '') || 'app';
+  const name = basename(root).toLowerCase();
+  return name.replaceAll(/[^a-z0-9-]+/g, '-').replaceAll(/^-+|-+$/g, '') || 'app';
 }
 
 /** Returns an app as a stack with one variant. It states nothing, so nothing is attested but its runtime. */

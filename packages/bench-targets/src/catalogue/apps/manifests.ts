@@ -4,22 +4,18 @@ import { join } from 'node:path';
 import { isFile, readTextFile } from 'bench-machine/files';
 import { UsageError } from 'bench-model/errors';
 import type { TomlError } from 'smol-toml';
-import { isPart, type Part, readJsonFile, showPath } from '../json-file.ts';
+import { isPart, type Part, partOf, readJsonFile, showPath } from '../json-file.ts';
 
 /** Loads the parser of TOML for the first file: most runs read none. */
 const require = createRequire(import.meta.url);
 
 const HINT = 'correct the file';
 
-/** Returns a part of a file; empty if it is none. */
-export const partOf = (value: unknown): Part => (isPart(value) ? value : {});
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-const textsOf = (value: unknown): Record<string, string> | undefined =>
-  isPart(value)
-    ? Object.fromEntries(
-        Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
-      )
-    : undefined;
+const textsOf = (value: unknown): Record<string, string> => {
+  const texts = Object.entries(partOf(value)).filter(([, text]) => typeof text === 'string');
+  return Object.fromEntries(texts) as Record<string, string>;
+};
 const listOf = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
 
@@ -36,7 +32,8 @@ export function readNodeManifest(folder: string) {
     scripts: textsOf(scripts),
     workspaces: listOf(workspaces) ?? listOf(partOf(workspaces)['packages']),
     dependencies: textsOf(dependencies),
-    devDependencies: textsOf(devDependencies),
+    /** All, with those for development. */
+    listed: { ...textsOf(devDependencies), ...textsOf(dependencies) },
   };
 }
 

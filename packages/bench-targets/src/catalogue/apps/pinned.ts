@@ -34,7 +34,7 @@ const SOURCES: Record<'python' | 'node', Record<string, (root: string, file: str
     '.nvmrc': readFirstLine,
     '.node-version': readFirstLine,
     '.tool-versions': (root, file) => readTool(root, file, 'nodejs'),
-    'package.json': (root) => readNodeManifest(root).engines?.node,
+    'package.json': (root) => readNodeManifest(root).engines['node'],
   },
 };
 
@@ -48,15 +48,8 @@ function readTool(root: string, name: string, tool: string): string | undefined 
   return new RegExp(`^${tool}\\s+(\\S+)`, 'm').exec(text)?.[1];
 }
 
-/** What a file of a project asks for: a version that stands alone, or a range. */
-interface Request {
-  file: string;
-  range: string;
-  exact: string | undefined;
-}
-
-/** Returns what the files of a project ask for, best first. */
-function requestsOf(root: string, kind: 'python' | 'node'): Request[] {
+/** Returns what the files of a project ask for, best first: a version that stands alone, or a range. */
+function requestsOf(root: string, kind: 'python' | 'node') {
   return Object.entries(SOURCES[kind]).flatMap(([file, read]) => {
     const range = read(root, file);
     return typeof range === 'string' ? [{ file, range, exact: EXACT[kind].exec(range)?.[1] }] : [];
@@ -75,7 +68,10 @@ export function findPinned(
   const usual = usualRuntime(kind);
   for (const { file, range, exact } of requests) {
     const fitting = [usual, ...bestFirst(kind)].find((one) => fits(one, range));
-    const version = exact ?? fitting ?? oldest(kind, range);
+    // The lowest Node of a range that admits none of those known.
+    const oldest =
+      kind === 'node' && isRange(range) ? semver().minVersion(range)?.major.toString() : undefined;
+    const version = exact ?? fitting ?? oldest;
     if (version === undefined) continue;
     return version === usual && exact === undefined ? undefined : { version, why: `${file}: ${range}` };
   }
@@ -106,11 +102,6 @@ export function refuseExcluded({ name, root }: Pick<Stack, 'name' | 'root'>, ver
     `${name} does not run on Python ${version}: its pyproject.toml requires ${range}`,
     `of the known versions, ${fitting.join(', ')} ${fitting.length === 1 ? 'fits' : 'fit'}`,
   );
-}
-
-/** Returns the lowest Node of a range that admits none of those known. */
-function oldest(kind: 'python' | 'node', range: string): string | undefined {
-  return kind === 'node' && isRange(range) ? semver().minVersion(range)?.major.toString() : undefined;
 }
 
 /** Returns a range in the notation of semver. Python has `>=3.9,<3.12`, `~=3.9` and `==3.11.*` too. */

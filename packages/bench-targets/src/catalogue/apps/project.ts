@@ -1,8 +1,9 @@
 /** The language and the dependencies of a user's project. */
 import type { Lock, LockKind, Project } from 'bench-model/stack';
-import { existsSync, globSync, readdirSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { isFile, isFolder, readTextFile } from 'bench-machine/files';
+import { isFile, readTextFile } from 'bench-machine/files';
+import { readNames } from 'bench-machine/procfs';
 import { UsageError } from 'bench-model/errors';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
@@ -35,17 +36,14 @@ const LOCKS: Record<Language, [pattern: RegExp, kind: LockKind][]> = {
 };
 
 /** Commands that belong to one language, whatever else lies in the folder. */
-const COMMANDS: [language: Language, program: RegExp][] = [
-  [
-    'python',
-    /^(python[\d.]*t?|uv|uvx|poetry|pipenv|pdm|uvicorn|gunicorn|hypercorn|granian|daphne|fastapi|flask|litestar|sanic|waitress-serve|uwsgi|django-admin)$/,
-  ],
-  ['node', /^(node|npm|npx|pnpm|yarn|tsx|ts-node|bun|deno|next|nest|fastify)$/],
-];
+const OF_PYTHON =
+  /^(python[\d.]*t?|uv|uvx|poetry|pipenv|pdm|uvicorn|gunicorn|hypercorn|granian|daphne|fastapi|flask|litestar|sanic|waitress-serve|uwsgi|django-admin)$/;
+const OF_NODE = /^(node|npm|npx|pnpm|yarn|tsx|ts-node|bun|deno|next|nest|fastify)$/;
 
 /** Returns the language that a program belongs to; undefined if it may belong to any. */
 export function languageOfProgram(program: string): Language | undefined {
-  return COMMANDS.find(([, pattern]) => pattern.test(basename(program)))?.[0];
+  const name = basename(program);
+  return OF_PYTHON.test(name) ? 'python' : OF_NODE.test(name) ? 'node' : undefined;
 }
 
 /** The facts about a project that are given before its files are read. */
@@ -97,11 +95,8 @@ export function runtimeOf(root: string, command: string): RuntimeKind {
 export function findLock(root: string, kind: Language): Lock | undefined {
   const own = lockIn(root, kind);
   if (own?.kind !== 'pyproject' && own?.kind !== 'package') return own;
-  const above = parentsOf(dirname(root)).flatMap((folder) =>
-    locksIn(folder, kind)
-      .filter(({ kind: one }) => one === 'uv' || kind === 'node')
-      .slice(0, 1),
-  );
+  const isWhole = (lock: Lock): boolean => lock.kind === 'uv' || kind === 'node';
+  const above = parentsOf(dirname(root)).flatMap((folder) => locksIn(folder, kind).find(isWhole) ?? []);
   return above.find((lock) => isMember(root, lock)) ?? own;
 }
 
@@ -121,7 +116,7 @@ function isMember(root: string, { kind, file }: Lock): boolean {
 
 /** Returns the locks in a folder, best first. */
 function locksIn(folder: string, language: Language): Lock[] {
-  const names = isFolder(folder) ? readdirSync(folder).toSorted() : [];
+  const names = readNames(folder).toSorted();
   return LOCKS[language].flatMap(([pattern, kind]) =>
     names.filter((name) => pattern.test(name)).map((name) => ({ kind, file: join(folder, name) })),
   );
@@ -141,12 +136,11 @@ function lockIn(folder: string, language: Language): Lock | undefined {
 
 function readNamed(root: string, language: Language, named: string, where: string): Lock {
   const file = resolve(root, named);
-  const kind = LOCKS[language].find(([pattern]) => pattern.test(basename(file)))?.[1];
+  const [, known] = LOCKS[language].find(([pattern]) => pattern.test(basename(file))) ?? [];
   // Lists of requirements have any name.
-  const any = language === 'python' && file.endsWith('.txt') ? 'requirements' : undefined;
+  const kind = known ?? (language === 'python' && file.endsWith('.txt') ? 'requirements' : undefined);
   const isHere = isFile(file);
-  const found = kind ?? any;
-  if (isHere && found !== undefined) return { kind: found, file };
+  if (isHere && kind !== undefined) return { kind, file };
   const [title, example] = { python: ['Python', 'uv.lock'], node: ['Node', 'package-lock.json'] }[language];
   throw new UsageError(
     `${where} ${named}: ${isHere ? `not a lock of ${title}` : 'does not exist'}`,

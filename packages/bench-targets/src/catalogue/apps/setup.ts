@@ -24,7 +24,7 @@ export function findSetup(
   if (!hasDatabase || runtime === 'none') return undefined;
   if (runtime === 'python')
     return existsSync(join(place, 'alembic.ini')) ? ['alembic', 'upgrade', 'head'] : undefined;
-  const scripts = Object.entries(readNodeManifest(place).scripts ?? {})
+  const scripts = Object.entries(readNodeManifest(place).scripts)
     .filter(([name, line]) => SCRIPT.test(name) && !OF_DEVELOPMENT.test(line))
     .map(([name]) => name);
   const script = scripts.find((name) => /deploy|prod/.test(name)) ?? scripts[0];

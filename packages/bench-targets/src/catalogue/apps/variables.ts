@@ -97,20 +97,16 @@ export function withPort(
     ({ name }) => name !== 'PORT' || name in way.env,
   );
   const isItsPort = new RegExp(`^(?:[\\w.]*:)?${port}$`);
-  const { name, value, file } =
-    variables.find((one) => isItsPort.test(one.value)) ??
+  const found =
+    variables.find(({ value }) => isItsPort.test(value)) ??
     // Its default may stand elsewhere.
-    variables.find((one) => one.value === '' && OF_SERVER.test(one.name)) ??
-    {};
-  if (name === undefined || way.command.includes(name) || way.env[name]?.includes(placeholder) === true)
-    return undefined;
-  const filled = value?.replace(isPort, placeholder) || placeholder;
-  const isOption = name.startsWith('-');
-  const words = isOption ? `${name} ${filled}` : `${name}=${filled}`;
-  return {
-    way: isOption
-      ? { ...way, command: [...command, name, filled] }
-      : { ...way, env: { ...way.env, [name]: filled } },
-    why: `${words}: ${file} ${value === '' ? 'reads it' : `sets it to ${value}`}`,
-  };
+    variables.find(({ name, value }) => value === '' && OF_SERVER.test(name));
+  if (found === undefined || way.command.includes(found.name)) return undefined;
+  const { name, value, file } = found;
+  if (way.env[name]?.includes(placeholder) === true) return undefined;
+  const filled = value.replace(isPort, placeholder) || placeholder;
+  const why = `${file} ${value === '' ? 'reads it' : `sets it to ${value}`}`;
+  return name.startsWith('-')
+    ? { way: { ...way, command: [...command, name, filled] }, why: `${name} ${filled}: ${why}` }
+    : { way: { ...way, env: { ...way.env, [name]: filled } }, why: `${name}=${filled}: ${why}` };
 }

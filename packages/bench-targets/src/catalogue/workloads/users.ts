@@ -1,3 +1,4 @@
+import { isPart, parseJson } from '../json-file.ts';
 import {
   canonicalise,
   describeStatus,
@@ -82,11 +83,7 @@ function drawUser(random: () => number): Row {
 
 /** Returns the id in a response. */
 function readId(body: string): number | undefined {
-  try {
-    const told: unknown = JSON.parse(body);
-    const id = told !== null && typeof told === 'object' && 'id' in told ? told.id : undefined;
-    return Number.isInteger(id) ? (id as number) : undefined;
-  } catch {
-    return undefined;
-  }
+  const told = parseJson(body);
+  const id = isPart(told) ? told['id'] : undefined;
+  return Number.isInteger(id) ? (id as number) : undefined;
 }

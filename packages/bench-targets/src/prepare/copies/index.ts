@@ -42,7 +42,7 @@ export async function placeCopies({ targets, stacks, apps, cache, log }: CopiesS
     for (const { copy, stack, app } of pairsOf(targets, stacks, apps)) {
       const root = await rootOf(copy, stack, { cache, made, log });
       const found = readInCopy(stack, app, copy, root);
-      if (found.usesCurrentManifest)
+      if (found.usesCurrentManifest === true)
         log(`${labelOf(copy)} has no ${stack.manifest}: the current one is used for it`);
       placed.push(found.stack);
     }
@@ -55,28 +55,21 @@ export async function placeCopies({ targets, stacks, apps, cache, log }: CopiesS
   }
 }
 
-interface Pair {
-  copy: Copy;
-  stack: Stack;
-  app: App | undefined;
-}
-
 /** Returns each copy with each stack that is measured in it, once. */
-function pairsOf(targets: readonly Target[], stacks: readonly Stack[], apps: readonly App[]): Pair[] {
-  const pairs = new Map<string, Pair>();
-  for (const { copy, stack: name } of targets) {
+function pairsOf(targets: readonly Target[], stacks: readonly Stack[], apps: readonly App[]) {
+  const pairs = targets.flatMap(({ copy, stack: name }) => {
     const stack = stacks.find((one) => one.name === name);
-    if (copy === undefined || stack === undefined) continue;
-    pairs.set(`${copy.name}\n${name}`, { copy, stack, app: apps.find((one) => one.name === name) });
-  }
-  return [...pairs.values()];
+    const app = apps.find((one) => one.name === name);
+    return copy === undefined || stack === undefined ? [] : [{ copy, stack, app }];
+  });
+  return new Map(pairs.map((pair) => [`${pair.copy.name}\n${pair.stack.name}`, pair])).values();
 }
 
 /** Returns the folder of a stack in a copy. Lays a revision out unless that has been done. */
 async function rootOf(
   copy: Copy,
   { root, name }: Stack,
-  { cache, made, log }: { cache: string; made: Set<string>; log: (line: string) => void },
+  { cache, made, log }: Pick<CopiesSpec, 'cache' | 'log'> & { made: Set<string> },
 ): Promise<string> {
   if (copy.kind === 'setting') return root;
   if (copy.kind === 'folder') return resolve(copy.name);
@@ -125,15 +118,15 @@ function describeOdd(stacks: readonly Stack[]): string[] {
     const before = stacks.slice(0, index).filter((one) => one.name === name);
     const same = before.find((one) => digests.get(one) === digests.get(stack));
     const [first] = before;
-    return [
-      ...(same === undefined
-        ? []
-        : [`${same.copy} and ${copy} hold the same files of ${name}: only noise makes their figures differ`]),
-      ...(first === undefined || isDeepStrictEqual(surroundings, first.surroundings)
-        ? []
-        : [
-            `${first.copy} and ${copy} of ${name} declare different services or setups: their figures differ by these too`,
-          ]),
-    ];
+    const lines: string[] = [];
+    if (same !== undefined)
+      lines.push(
+        `${same.copy} and ${copy} hold the same files of ${name}: only noise makes their figures differ`,
+      );
+    if (first !== undefined && !isDeepStrictEqual(surroundings, first.surroundings))
+      lines.push(
+        `${first.copy} and ${copy} of ${name} declare different services or setups: their figures differ by these too`,
+      );
+    return lines;
   });
 }

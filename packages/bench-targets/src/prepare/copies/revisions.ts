@@ -16,6 +16,7 @@ import { basename, dirname, join } from 'node:path';
 import { labelOf } from '../../catalogue/copy-label.ts';
 import { locateBuiltIn, readStacks } from '../../catalogue/stacks.ts';
 import { BenchError, UsageError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { git, tryGit } from 'bench-machine/git';
 import { SubprocessError } from 'bench-machine/subprocess';
 import type { Copy } from 'bench-model/target';
@@ -76,13 +77,8 @@ export async function listDocuments(folder: string, [one, other]: readonly [Copy
 async function findRevision(top: string, name: string): Promise<Copy> {
   const isTree = name === WORKING_TREE;
   const commit = await requireCommit(top, isTree ? 'HEAD' : name);
-  const subject = (await git(top, ['show', '--no-patch', '--format=%s', commit])).trim();
-  return {
-    kind: isTree ? 'working-tree' : 'revision',
-    name,
-    commit,
-    ...(subject === '' ? {} : { subject }),
-  };
+  const subject = (await git(top, ['show', '--no-patch', '--format=%s', commit])).trim() || undefined;
+  return { kind: isTree ? 'working-tree' : 'revision', name, commit, ...present({ subject }) };
 }
 
 async function requireCommit(top: string, name: string): Promise<string> {
@@ -97,12 +93,11 @@ async function requireCommit(top: string, name: string): Promise<string> {
   if (found !== undefined) return found;
   const isShallow = (await tryGit(top, ['rev-parse', '--is-shallow-repository']))?.trim() === 'true';
   const message = `"${name}" is no revision, target, folder or address`;
-  if (isShallow) {
+  if (isShallow)
     throw new UsageError(
       `${message}. This clone is shallow, so it lacks most commits`,
       'fetch them: git fetch --unshallow, or fetch-depth: 0 in the checkout of a CI job',
     );
-  }
   const parts = name.split(',');
   if (parts.length > 1) throw new UsageError(message, `write them apart: ${parts.join(' ')}`);
   const hint = names.length === 0 ? 'the repository has no commits yet' : 'git log --all lists the commits';
@@ -113,14 +108,8 @@ async function requireCommit(top: string, name: string): Promise<string> {
 
 /** Returns the commit that a name means in the repository of a folder; undefined if there is none. */
 export async function findCommit(folder: string, name: string): Promise<string | undefined> {
-  const found = await tryGit(folder, [
-    'rev-parse',
-    '--verify',
-    '--quiet',
-    '--end-of-options',
-    `${name}^{commit}`,
-  ]);
-  return found === undefined ? undefined : found.trim();
+  const ask = ['rev-parse', '--verify', '--quiet', '--end-of-options'];
+  return (await tryGit(folder, [...ask, `${name}^{commit}`]))?.trim();
 }
 
 async function refuseSubmodules(top: string, copy: Copy): Promise<void> {
@@ -163,11 +152,7 @@ export function folderOf(cache: string, top: string): string {
  * git ignores, such as `.env`, are links to those of the original, and databases that are files are copies. Returns the names
  * of both. Throws a usage error with the last line of git if that fails.
  */
-export async function layOut(
-  copy: Copy,
-  top: string,
-  folder: string,
-): Promise<{ linked: string[]; copied: string[] }> {
+export async function layOut(copy: Copy, top: string, folder: string): Promise<Beside> {
   const { commit = '' } = copy;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
@@ -227,18 +212,20 @@ async function copyTree(top: string, folder: string): Promise<void> {
 /** What git may find of settings, and of databases that are files, as SQLite has them, with their logs. */
 const BESIDE = ['*.env*', '*.npmrc', '*.yarnrc*', '*.pypirc', '*.netrc', '*.db', '*.db-wal', '*.sqlite*'];
 const DATABASE = /\.(db|sqlite3?)(-wal)?$/;
+type Beside = Record<'linked' | 'copied', string[]>;
 
 /**
  * Links the settings of the original, and copies its databases: a server often fails without them. It may write to a database, but no
  * secret leaves its folder. Returns the names of both.
  */
-async function addBeside(top: string, folder: string): Promise<{ linked: string[]; copied: string[] }> {
+async function addBeside(top: string, folder: string): Promise<Beside> {
   const listed = await git(top, ['ls-files', '-z', '--others', '--', ...BESIDE]);
-  const added: { linked: string[]; copied: string[] } = { linked: [], copied: [] };
+  const added: Beside = { linked: [], copied: [] };
   for (const name of listed.split('\0')) {
     const [from, to] = [join(top, name), join(folder, name)];
-    // The folders of packages and builds are not in the copy.
-    if (name === '' || !isFile(from) || !isFreeInside(folder, name)) continue;
+    // The folders of packages and builds are not in the copy. A commit may hold a link there, or on the way, that leads out.
+    const isFree = lookInside(folder, dirname(name))?.isDirectory() && !lookInside(folder, name);
+    if (name === '' || !isFile(from) || isFree !== true) continue;
     if (holdsSettings(basename(name))) {
       symlinkSync(from, to);
       added.linked.push(name);
@@ -255,11 +242,4 @@ function lookInside(folder: string, name: string): Stats | undefined {
   const parent = dirname(name);
   if (parent !== '.' && lookInside(folder, parent)?.isDirectory() !== true) return undefined;
   return lstatSync(join(folder, name), { throwIfNoEntry: false });
-}
-
-/** Returns true if a file can be made at a path inside a folder: a commit may hold a link there, or on the way, that leads out. */
-function isFreeInside(folder: string, name: string): boolean {
-  const parent = dirname(name);
-  const isThere = parent === '.' || lookInside(folder, parent)?.isDirectory() === true;
-  return isThere && lookInside(folder, name) === undefined;
 }

@@ -1,6 +1,6 @@
 /** Makes a server program runnable: its build or its interpreter, its environment, its command. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readTextFile } from 'bench-machine/files';
 import { hide, literalsInEnvironment } from 'bench-machine/redact';
@@ -9,7 +9,7 @@ import { variablesOfMovedPort } from '../moved-port.ts';
 import { prepareNode } from './modules.ts';
 import { prepareProgram } from './programs.ts';
 import type { ReadyProject } from './ready.ts';
-import { settingsOfProject } from './tree.ts';
+import { filesOfProject } from './tree.ts';
 import { preparePython } from './venv.ts';
 
 /** Prepares the project of a target: that of a user, or a stack of Bench. Throws a toolchain error if its environment cannot be made. */
@@ -27,7 +27,7 @@ export async function prepareProject(known: FoundTarget, log: (line: string) => 
 
 /** Hides the secrets that a server finds in the `.env` files of its project, and may print. */
 function hideSettings(root: string): void {
-  for (const file of settingsOfProject(root)) {
+  for (const file of filesOfProject(root).filter((one) => /^\.env($|\.)/.test(basename(one)))) {
     const settings = Object.entries(parseEnv(readTextFile(file) ?? ''));
     // A password such as the name of the project, as in an example, is a word of its commands.
     const isWord = (value: string): boolean => ['', '.py'].some((end) => existsSync(join(root, value + end)));

@@ -40,7 +40,7 @@ const LOCAL =
 
 /** Returns true if the environment depends on where the project is, and not only on the files that decide its packages. */
 export function dependsOnPlace(root: string, files: readonly string[]): boolean {
-  return isPackage(root) || files.some((file) => LOCAL.test(readTextFile(file) ?? ''));
+  return readPyproject(root).isPackage || files.some((file) => LOCAL.test(readTextFile(file) ?? ''));
 }
 
 /** Follows `-r other.txt` and `-c other.txt`. */
@@ -54,11 +54,6 @@ function includedBy(file: string, seen = new Set([file])): string[] {
     includedBy(other, seen);
   }
   return [...seen];
-}
-
-/** Returns true if the project is a package, which its environment then contains. */
-export function isPackage(root: string): boolean {
-  return readPyproject(root).isPackage;
 }
 
 /** Returns the versions that a lock file or a list pins, as `name==version`. */

@@ -1,6 +1,6 @@
 /** The modules of a Node target, and its builds beside them. */
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { HOME, parentsOf } from 'bench-machine/home';
 import { UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
@@ -19,7 +19,7 @@ import { copyIn, provideRoot } from './programs.ts';
 import { runOn, type ReadyProject } from './ready.ts';
 import { sourcesOf } from './sources.ts';
 import { digestOfFiles } from './tree.ts';
-import { findModule, installCopy, rootInWorkspace, workspaceLockOf } from './workspace.ts';
+import { findModule, installCopy, WORKSPACE_LOCK } from './workspace.ts';
 
 /** Prepares a Node target. Throws a toolchain error if its runtime or its modules cannot be provided. */
 export async function prepareNode(
@@ -38,11 +38,11 @@ export async function prepareNode(
   const runtime = { kind: 'node' as const, argv: found.argv };
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], runtime };
   return {
-    ...runOn(known, found, place, { list: folder === undefined ? undefined : project?.lock?.file }),
+    ...runOn(known, found, place, { list: folder && project?.lock?.file }),
     digest,
     ...present({ origin }),
     installed: added.flatMap(({ name }) => {
-      const module = folder === undefined ? undefined : findModule(folder, name);
+      const module = folder && findModule(folder, name);
       const version = module === undefined ? versionInProject(root, name) : readNodeManifest(module).version;
       return version === undefined ? [] : [`${name} ${version}`];
     }),
@@ -58,28 +58,20 @@ interface NodeNeeds {
   log: (line: string) => void;
 }
 
-/** The folder of a Node project that has its dependencies and its builds. */
-interface FoundModules {
-  root: string;
-  /** The folder of the cache that has its copy, and the list that its dependencies are from; absent if it runs in place. */
-  folder?: string;
-  origin?: string;
-}
-
 /**
- * Provides the dependencies of a Node project, and its builds, in a copy of it. A project without them runs in place, and so does a
- * stack of Bench without `--with`: its workspace is installed.
+ * Provides the dependencies of a Node project, and its builds, in a copy of it in a folder of the cache. A project without them runs
+ * in place, and so does a stack of Bench without `--with`: its workspace is installed.
  */
 async function provideModules(
   known: FoundTarget,
   { argv, runtime }: FoundRuntime,
   { packages, added, digest, log }: NodeNeeds,
-): Promise<FoundModules> {
+): Promise<{ root: string; folder?: string; origin?: string }> {
   const { stack, variant } = known;
   const { root, project } = stack;
-  const { dependencies = {}, devDependencies = {} } = readNodeManifest(root);
   const builds = buildsOf(stack, variant);
-  const lock = project === undefined ? workspaceLockOf(root) : project.lock;
+  const ofBench = existsSync(join(root, 'package.json')) ? WORKSPACE_LOCK : undefined;
+  const lock = project === undefined ? ofBench : project.lock;
   if (lock === undefined && packages.length > 0) throw cannotAdd(packages, 'a package.json');
   if (lock === undefined && builds.length > 0) {
     throw new UsageError(
@@ -87,15 +79,16 @@ async function provideModules(
       `add one, or omit "build" in ${stack.manifest}`,
     );
   }
-  const isInstalled =
-    project === undefined || Object.keys({ ...dependencies, ...devDependencies }).length === 0;
+  const isInstalled = project === undefined || Object.keys(readNodeManifest(root).listed).length === 0;
   if (lock === undefined || (isInstalled && packages.length + builds.length === 0))
     return { root: await provideRoot(known, digest, log) };
   const key = digestOf([], [digest, root, ...argv, ...builds.flat(), 'copy'].join(' '));
   const folder = folderOf(stack, runtime, key);
   const copied = copyIn(folder, dirname(lock.file));
   const place =
-    project === undefined ? rootInWorkspace(stack, folder) : rootInCopy({ root, lock, folder: copied });
+    project === undefined
+      ? join(folder, 'packages', basename(root))
+      : rootInCopy({ root, lock, folder: copied });
   const make = async (): Promise<void> => {
     const { version } = runtime;
     const [managers, own] = [await provideManagers(lock, HOME.cache), dirname(argv[0] ?? '')];
@@ -106,7 +99,7 @@ async function provideModules(
     await runBuilds(known, { root: place, bins, runtime: { kind: 'node', argv } });
   };
   await provideFolder(folder, make, log);
-  const origin = project && describeLock({ root, lock, day: dayOf(folder) });
+  const origin = project && describeLock(root, lock, dayOf(folder));
   return { root: place, folder, ...present({ origin }) };
 }
 

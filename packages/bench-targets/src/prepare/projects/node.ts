@@ -47,28 +47,23 @@ export async function makeProjectCopy(spec: ProjectCopy): Promise<void> {
   if (rebuild !== undefined) await runManager(spec, rebuild, folder);
 }
 
+const words = (line: string): string[] => line.split(' ');
+
 /** Returns the commands of a package manager. Without one for its scripts, Yarn runs them when it installs. */
 function commandsFor({ kind, file }: Lock): { install: string[]; add: string[]; rebuild?: string[] } {
-  // What npm fetches shows that it goes on.
-  const npm = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=http'];
-  const pnpm = ['--ignore-scripts', '--reporter=append-only'];
-  const yarn = isClassic(file) ? ['--frozen-lockfile', '--non-interactive'] : ['--immutable'];
-  switch (kind) {
-    case 'pnpm':
-      return {
-        install: ['pnpm', 'install', '--frozen-lockfile', ...pnpm],
-        add: ['pnpm', 'add', ...pnpm],
-        rebuild: ['pnpm', 'rebuild'],
-      };
-    case 'yarn':
-      return { install: ['yarn', 'install', ...yarn], add: ['yarn', 'add'] };
-    default:
-      return {
-        install: ['npm', kind === 'npm' ? 'ci' : 'install', ...npm],
-        add: ['npm', 'install', ...npm],
-        rebuild: ['npm', 'rebuild'],
-      };
+  if (kind === 'yarn') {
+    const asLocked = isClassic(file) ? '--frozen-lockfile --non-interactive' : '--immutable';
+    return { install: words(`yarn install ${asLocked}`), add: ['yarn', 'add'] };
   }
+  if (kind === 'pnpm') {
+    const quiet = '--ignore-scripts --reporter=append-only';
+    const install = words(`pnpm install --frozen-lockfile ${quiet}`);
+    return { install, add: words(`pnpm add ${quiet}`), rebuild: ['pnpm', 'rebuild'] };
+  }
+  // What npm fetches shows that it goes on.
+  const quiet = '--no-audit --no-fund --ignore-scripts --loglevel=http';
+  const install = words(`npm ${kind === 'npm' ? 'ci' : 'install'} ${quiet}`);
+  return { install, add: words(`npm install ${quiet}`), rebuild: ['npm', 'rebuild'] };
 }
 
 /** Messages of package managers if a lock does not fit its manifest. */
@@ -116,8 +111,7 @@ export async function runManager(
  * a toolchain error with the reason of npm if it finds none.
  */
 export async function findRelease(root: string, lock: Lock | undefined, name: string): Promise<Release> {
-  const { dependencies = {}, devDependencies = {} } = readNodeManifest(root);
-  const asked = dependencies[name] ?? devDependencies[name] ?? '';
+  const asked = readNodeManifest(root).listed[name] ?? '';
   // A protocol such as `catalog:` names no range.
   const isRange = /^[\w.^~<>=|* -]+$/.test(asked);
   const admitted = await viewNewest(root, isRange ? `${name}@${asked}` : name, name);

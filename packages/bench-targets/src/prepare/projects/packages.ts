@@ -31,23 +31,15 @@ export function differences(before: readonly string[], after: readonly string[])
   });
 }
 
-/** The list of the dependencies of a project, and what was installed from it. */
-interface Installed {
-  /** The folder of the project. */
-  root: string;
-  lock: Lock;
-  /** The day on which it was installed. */
-  day: string;
-  /** The number of packages whose versions the list does not fix; undefined if it fixes all, or none. */
-  open?: { count: number; of: number } | undefined;
-}
-
-/** Describes the list from which packages were installed: a lock, or that their versions were chosen, and when. */
-export function describeLock({ root, lock, day, open }: Installed): string {
-  const name = relative(root, lock.file);
+/**
+ * Describes the list from which the packages of a project were installed on a day: a lock, or that their versions were chosen.
+ * `open` is the number of those whose versions it does not fix.
+ */
+export function describeLock(root: string, { file }: Lock, day: string, open = { count: 0, of: 0 }): string {
+  const name = relative(root, file);
   if (['pyproject.toml', 'package.json', 'Pipfile'].includes(basename(name)))
     return `no lock: packages of ${name}, versions chosen on ${day}`;
-  if (open === undefined || open.count === 0) return `packages of ${name}`;
+  if (open.count === 0) return `packages of ${name}`;
   return `packages of ${name} (${open.count} of ${open.of} versions are not pinned: chosen on ${day})`;
 }
 
@@ -56,19 +48,20 @@ const GIVEN = 'setuptools';
 /** The difference between an environment without it and one with it. */
 const ADDED = new RegExp(`^${GIVEN} \\S+$`);
 
+/** Returns the versions that a list of requirements pins, by the normalised names of their packages. */
+export function pinnedIn(file: string): [name: string, version: string][] {
+  const pins = (readTextFile(file) ?? '').matchAll(
+    /^\s*([\w.-]+)\s*(?:\[[^\]]*\]\s*)?===?\s*([^\s;#\\,]+)/gm,
+  );
+  return [...pins].map(([, name = '', version = '']) => [normalise(name), version]);
+}
+
 /** Counts the packages that no list of requirements pins, without those that others than the list asked for. */
 export function countOpen(
   { packages, changed }: { packages: readonly string[]; changed: readonly string[] },
   lists: readonly string[],
 ): { count: number; of: number } {
-  const pin = /^\s*([\w.-]+)\s*(?:\[[^\]]*\]\s*)?===?\s*([^\s;#\\,]+)/gm;
-  const pinned = new Set(
-    lists.flatMap((file) =>
-      [...(readTextFile(file) ?? '').matchAll(pin)].map(
-        ([, name = '', version = '']) => `${normalise(name)}==${version}`,
-      ),
-    ),
-  );
+  const pinned = new Set(lists.flatMap(pinnedIn).map((pin) => pin.join('==')));
   const listed = packages
     .map((line) => line.split('=='))
     .filter(([name]) => !changed.some((one) => one.startsWith(`${name} `)) && name !== GIVEN);
@@ -84,22 +77,21 @@ interface Equipped {
 
 /** Describes the targets of one project whose packages differ from those of its first target, apart from `--with`. */
 export function describeOtherPackages(prepared: readonly Equipped[]): string[] {
-  const made = prepared.filter(({ packages }) => packages !== undefined);
+  const made = prepared.flatMap(({ target, packages }) =>
+    packages === undefined ? [] : { target, packages },
+  );
   const byStack = Map.groupBy(made, ({ target }) => target.stack);
-  return [...byStack.values()].flatMap(([first, ...others]) =>
-    others.flatMap((other) => {
-      const named = [first, other].flatMap((one) => one?.target.packages ?? []).flatMap(parsePackage);
-      const found = differences(packagesIn(first), packagesIn(other)).filter(
+  return [...byStack.values()].flatMap((group) => {
+    const { target: first, packages: before } = group[0]!;
+    return group.slice(1).flatMap(({ target, packages }) => {
+      const named = [first, target].flatMap((one) => one.packages ?? []).flatMap(parsePackage);
+      const found = differences(before, packages).filter(
         (line) => !named.some(({ name }) => line.startsWith(`${name} `)) && !ADDED.test(line),
       );
       if (found.length === 0) return [];
-      return [`${other.target.id} differs from ${first?.target.id} in its packages too: ${found.join(', ')}`];
-    }),
-  );
-}
-
-function packagesIn(one: Equipped | undefined): string[] {
-  return one?.packages ?? [];
+      return [`${target.id} differs from ${first.id} in its packages too: ${found.join(', ')}`];
+    });
+  });
 }
 
 /** Returns the files of the packages that are folders. */

@@ -21,10 +21,8 @@ export async function prepareProgram(known: FoundTarget, log: (line: string) => 
   const { root, folder, tools } = await provideBuild(known, commands, digest, log);
   const located = locateAll(known, { root, bins: [], build: folder });
   const interpreter = await readInterpreter(realpathSync(located.command[0] ?? ''));
-  const origin = [
-    ...(interpreter === undefined ? [] : [`${interpreter.implementation} ${interpreter.version}`]),
-    ...(tools.length === 0 ? [] : [`built by ${tools.join(', ')}`]),
-  ].join(', ');
+  const runsOn = interpreter && `${interpreter.implementation} ${interpreter.version}`;
+  const origin = [runsOn, tools.length > 0 && `built by ${tools.join(', ')}`].filter(Boolean).join(', ');
   return {
     root,
     ...located,

@@ -10,8 +10,8 @@ import type { Lock } from 'bench-model/stack';
 import { readPipfile, readPyproject } from '../../catalogue/apps/manifests.ts';
 import { firstError, lastLine } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
-import { isPackage, pinsOf } from './locks.ts';
-import { differences, normalise } from './packages.ts';
+import { pinsOf } from './locks.ts';
+import { differences, normalise, pinnedIn } from './packages.ts';
 import { copyProject } from './tree.ts';
 
 /** The timeout of one step of uv, including builds from source. */
@@ -59,13 +59,11 @@ export function pythonIn(folder: string): string {
 /** A project whose packages are listed, but not installed. */
 type Listed = Omit<ProjectEnvironment, 'folder' | 'packages' | 'beside'>;
 
-/** The content of an environment. */
-export interface MadeEnvironment {
-  /** Every package with its version, e.g. `fastapi==0.115.0`. */
-  packages: string[];
-  /** The packages whose versions differ from the lock, because others were asked for. */
-  changed: string[];
-}
+/**
+ * The content of an environment: every package with its version, e.g. `fastapi==0.115.0`, and those whose versions differ from the
+ * lock, because others were asked for.
+ */
+export type MadeEnvironment = Record<'packages' | 'changed', string[]>;
 
 /**
  * Makes the environment of a project. Throws a toolchain error with the reason of the tool if the lock cannot be
@@ -85,7 +83,7 @@ export async function makeProjectEnvironment(
   if (Number(spec.version.split('.')[1]) < 12 && spec.lock.kind !== 'hashed')
     await step(spec, ['pip', 'install', '--python', pythonIn(spec.folder), 'setuptools<81']);
   const pins = await installLocked(spec, install, { requirements, scratch });
-  if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
+  if (readPyproject(spec.root).isPackage) await installItself(spec, scratch, install, log);
   const locked = await freeze(spec);
   if (spec.packages.length === 0) return { packages: locked, changed: [] };
   // Python takes compiled code by time and size alone, and uv unpacks several versions in one second.
@@ -182,22 +180,17 @@ export async function findRelease(spec: Listed, name: string): Promise<Release> 
   const declared =
     readPyproject(spec.root).dependencies === undefined ? [] : [join(spec.root, 'pyproject.toml')];
   const words = 'pip compile --quiet --no-header --no-annotate --upgrade --output-file'.split(' ');
+  const versionIn = (file: string) => pinnedIn(file).find(([own]) => own === normalise(name))?.[1];
   const newestIn = async (lists: readonly string[]): Promise<string> => {
     await step(asked, [...words, resolved, '--python', spec.python, ...lists, list]);
-    const found = versionIn(resolved, name);
+    const found = versionIn(resolved);
     if (found !== undefined) return found;
     throw new ToolchainError(`uv finds no release of ${name}`, `name a version: --with ${name}==…`);
   };
   const newest = await newestIn(declared);
-  const locked = versionIn(await requirementsOf(asked, draft.path), name);
+  const locked = versionIn(await requirementsOf(asked, draft.path));
   if (newest !== locked || declared.length === 0) return { newest, ...present({ locked }) };
   return { newest: await newestIn([]), locked, isBeyond: true };
-}
-
-/** Returns the version to which a list of requirements pins a package. */
-function versionIn(file: string, name: string): string | undefined {
-  const pins = (readTextFile(file) ?? '').matchAll(/^\s*([\w.-]+)(?:\[[^\]]*\])?\s*==\s*([^\s;#\\,]+)/gm);
-  return [...pins].find(([, own = '']) => normalise(own) === normalise(name))?.[2];
 }
 
 const EXPORT_UV =

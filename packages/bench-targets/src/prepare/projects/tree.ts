@@ -56,11 +56,6 @@ export function digestOfFiles(root: string, files: readonly string[], extra = ''
   return digestOf(open, [...names, extra].join('\n'));
 }
 
-/** Returns the `.env` files of a project. */
-export function settingsOfProject(root: string): string[] {
-  return filesOfProject(root).filter((file) => /^\.env($|\.)/.test(basename(file)));
-}
-
 /**
  * Copies a project without what tools make, and without pipes and sockets. Files that can hold secrets become links to the
  * originals. Throws a usage error for a folder in the project.

@@ -3,13 +3,14 @@ import { basename, dirname } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import type { Lock } from 'bench-model/stack';
 import type { RuntimeSpec } from 'bench-model/target';
+import { readPyproject } from '../../catalogue/apps/manifests.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { packagesOf } from '../../catalogue/packages.ts';
 import { buildsOf, runBuilds } from '../builds.ts';
 import { dayOf, folderOf, isComplete, provideFolder } from '../environments.ts';
 import { findFitting, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
-import { dependsOnPlace, filesOfLock, isPackage, lockOf } from './locks.ts';
+import { dependsOnPlace, filesOfLock, lockOf } from './locks.ts';
 import { cannotAdd, countOpen, describeLock, filesOfCheckouts } from './packages.ts';
 import { provideRoot } from './programs.ts';
 import { bytecodeIn, makeProjectEnvironment, pythonIn, type MadeEnvironment } from './python.ts';
@@ -55,18 +56,13 @@ function placeIn(root: string, python: string): Place & Required<Pick<Place, 'ru
   return { root, bins: [dirname(python)], runtime: { kind: 'python', argv: [python] } };
 }
 
-/** What the environment of a Python project is made from. */
-interface PythonNeeds {
-  lock?: Lock | undefined;
-  /** The files that its lock consists of, and the checkouts of `--with`. */
-  listed: string[];
-  checkouts: string[];
-  /** Packages to install on top of the lock. */
-  packages: string[];
-}
+type PythonNeeds = ReturnType<typeof needsOf>;
 
-function needsOf(known: FoundTarget): PythonNeeds {
-  const { target, stack, variant } = known;
+/**
+ * Returns what the environment of a Python project is made from: its lock, the files that this consists of, the files of the
+ * checkouts of `--with`, and the packages to install on top of the lock.
+ */
+function needsOf({ target, stack, variant }: FoundTarget) {
   const lock = stack.project === undefined ? lockOf(stack, variant) : stack.project.lock;
   const listed = lock === undefined ? [] : filesOfLock(stack.root, lock);
   const added = packagesOf(target);
@@ -87,7 +83,8 @@ function environmentOf(
   found: FoundRuntime,
 ): string {
   const { root } = stack;
-  const own = isPackage(root) ? filesOfProject(root) : [];
+  // The environment of a package contains it.
+  const own = readPyproject(root).isPackage ? filesOfProject(root) : [];
   const beside = besideStack(stack).flatMap(filesOfProject);
   const files = new Set([...listed, ...own, ...filesOfLocalPackages(root, listed), ...beside, ...checkouts]);
   const words = [
@@ -124,9 +121,5 @@ async function provideEnvironment(
   };
   const made = await provideFolder(folder, make, log);
   const open = lock.kind === 'requirements' ? countOpen(made, listed) : undefined;
-  return {
-    ...made,
-    folder,
-    origin: describeLock({ root, lock, day: until ?? dayOf(folder), open }),
-  };
+  return { ...made, folder, origin: describeLock(root, lock, until ?? dayOf(folder), open) };
 }

@@ -7,12 +7,6 @@ import { findRuntime, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
 import { packagesWithoutWheel } from './python.ts';
 
-/** A version of Python, e.g. `3.12`, and the packages for which newer ones have no wheel. */
-interface FoundVersion {
-  version: string;
-  without: string[];
-}
-
 /** Returns a Python of this machine; undefined if it has none of this version. */
 export async function findHere(version: string): Promise<FoundRuntime | undefined> {
   const spec = { kind: 'python', spec: version } as const;
@@ -24,9 +18,12 @@ export async function findHere(version: string): Promise<FoundRuntime | undefine
 
 /**
  * Returns the newest Python on this machine that a project admits and for which no package of its lock must be built that
- * another Python has as a wheel. Undefined if none is here.
+ * another Python has as a wheel, such as `3.12`, and the packages for which newer ones have none. Undefined if none is here.
  */
-export async function findVersion(root: string, lock: Lock | undefined): Promise<FoundVersion | undefined> {
+export async function findVersion(
+  root: string,
+  lock: Lock | undefined,
+): Promise<{ version: string; without: string[] } | undefined> {
   const uv = await provideUv(HOME.cache);
   const found: { version: string; missing: string[] }[] = [];
   for (const version of admittedBy(root, 'python')) {
@@ -39,12 +36,8 @@ export async function findVersion(root: string, lock: Lock | undefined): Promise
   }
   // A package without any wheel is built on each.
   const isAlways = (name: string): boolean => found.every(({ missing }) => missing.includes(name));
-  const built = found.map(({ version, missing }) => ({
-    version,
-    missing: missing.filter((name) => !isAlways(name)),
-  }));
-  const best = built.find(({ missing }) => missing.length === 0);
-  if (best === undefined) return undefined;
-  const newer = built.slice(0, built.indexOf(best));
-  return { version: best.version, without: [...new Set(newer.flatMap(({ missing }) => missing))] };
+  const at = found.findIndex(({ missing }) => missing.every(isAlways));
+  if (at < 0) return undefined;
+  const newer = new Set(found.slice(0, at).flatMap(({ missing }) => missing));
+  return { version: found[at]!.version, without: [...newer].filter((name) => !isAlways(name)) };
 }

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import type { NamedPackage } from '../../catalogue/packages.ts';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { ROOT } from '../../catalogue/stacks.ts';
-import { isFile } from 'bench-machine/files';
 import { ToolchainError } from 'bench-model/errors';
 import type { Lock, Stack } from 'bench-model/stack';
 import { runManager } from './node.ts';
@@ -13,17 +12,13 @@ import { copyProject } from './tree.ts';
 /** The files that pin the versions of a Node stack. */
 export const NODE_LOCKS = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((file) => join(ROOT, file));
 
-const LOCK: Lock = { kind: 'pnpm', file: join(ROOT, 'pnpm-lock.yaml') };
-
-/** Returns the lock of a Node stack of Bench; undefined for a stack without dependencies. */
-export function workspaceLockOf(root: string): Lock | undefined {
-  return isFile(join(root, 'package.json')) ? LOCK : undefined;
-}
+/** The lock of the Node stacks of Bench. */
+export const WORKSPACE_LOCK: Lock = { kind: 'pnpm', file: join(ROOT, 'pnpm-lock.yaml') };
 
 /** Returns the folder of a package and those of the workspace packages that it imports, directly or indirectly. */
 export function workspaceOf(root: string, found = new Set<string>()): Set<string> {
   found.add(root);
-  const { dependencies = {} } = readNodeManifest(root);
+  const { dependencies } = readNodeManifest(root);
   for (const [name, version] of Object.entries(dependencies)) {
     if (!version.startsWith('workspace:')) continue;
     const member = realpathSync(join(root, 'node_modules', name));
@@ -32,13 +27,8 @@ export function workspaceOf(root: string, found = new Set<string>()): Set<string
   return found;
 }
 
-/** Returns the folder of a stack in its copy. Node runs no TypeScript below a `node_modules`. */
-export function rootInWorkspace({ root }: Stack, folder: string): string {
-  return join(folder, 'packages', basename(root));
-}
-
 /**
- * Copies the stack and the workspace packages that it imports into a separate workspace, and installs the lock
+ * Copies the stack and the workspace packages that it imports into `packages` of a separate workspace, and installs the lock
  * there. The given packages replace the locked ones wherever they are a dependency. No install script runs. Throws
  * a toolchain error if pnpm fails, or if the stack does not depend on one of the packages.
  */
@@ -47,10 +37,11 @@ export async function installCopy(
   { folder, ...tools }: { folder: string; bins: string[]; version: string },
   packages: readonly NamedPackage[],
 ): Promise<void> {
+  // Node runs no TypeScript below a `node_modules`.
   for (const member of workspaceOf(root)) copyProject(member, join(folder, 'packages', basename(member)));
   writeWorkspace(folder, packages);
   const args = ['install', '--prod', '--ignore-scripts', '--no-frozen-lockfile', '--reporter=append-only'];
-  await runManager({ root, lock: LOCK, ...tools }, ['pnpm', ...args], folder);
+  await runManager({ root, lock: WORKSPACE_LOCK, ...tools }, ['pnpm', ...args], folder);
   const stray = packages.find(({ name }) => findModule(folder, name) === undefined);
   if (stray === undefined) return;
   throw new ToolchainError(

@@ -61,20 +61,17 @@ function toldByDotnet(place: string): Told[] {
   });
 }
 
-/** A start in Java: the words after `java`, what its tool is asked to build, and its evidence. */
-type Java = Pick<Told, 'words' | 'why'> & { tasks: string[] };
-
-/** Returns a start in Java, built by the tool that comes with the project or that of the machine. `text` is its manifest. */
-function startJava(place: string, text: string, tools: [string, string], { words, tasks, why }: Java): Told {
-  const [wrapper, name] = tools;
-  const tool = existsSync(join(place, wrapper)) ? `./${wrapper}` : name;
+/** Returns a start in Java: the words after `java`, and what the tool of the project or of the machine builds. `text` is its manifest. */
+function startJava(place: string, text: string, words: string[], [name = '', ...tasks]: string[]) {
+  const tool = existsSync(join(place, `${name}w`)) ? `./${name}w` : name;
   // Spring takes its address from these variables.
   const isSpring = /springframework\.boot|spring-boot/.test(text);
   const env = isSpring ? { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' } : {};
-  return { words: ['java', ...words], build: [[tool, ...tasks]], language: 'java', env, why };
+  return { words: ['java', ...words], build: [[tool, ...tasks]], language: 'java', env };
 }
 
-const MAVEN = '--quiet --batch-mode -DskipTests package dependency:copy-dependencies -DincludeScope=runtime';
+const MAVEN =
+  'mvn --quiet --batch-mode -DskipTests package dependency:copy-dependencies -DincludeScope=runtime';
 
 /** The classes with a main method. */
 function toldByMaven(place: string): Told[] {
@@ -87,8 +84,7 @@ function toldByMaven(place: string): Told[] {
     const own = basename(file).replace(/\.\w+$/, isKotlin ? 'Kt' : '');
     const name = [/^[ \t]*package\s+([\w.]+)/m.exec(source)?.[1], own].filter(Boolean).join('.');
     const words = ['-cp', 'target/classes:target/dependency/*', name];
-    const told = { words, tasks: MAVEN.split(' '), why: `${file}: the main class ${name}` };
-    return [startJava(place, text, ['mvnw', 'mvn'], told)];
+    return [{ ...startJava(place, text, words, MAVEN.split(' ')), why: `${file}: the main class ${name}` }];
   });
 }
 
@@ -101,8 +97,8 @@ function toldByGradle(place: string): Told[] {
   const name = /rootProject\.name\s*=\s*["']([^"']+)/.exec(settings)?.[1] ?? basename(place);
   const start = (words: string[], task: string, why: string): Told[] => {
     // The daemon of Gradle would go on after the build.
-    const told = { words, tasks: ['--quiet', '--no-daemon', task], why: `${file}: ${why}` };
-    return [startJava(place, text, ['gradlew', 'gradle'], told)];
+    const build = ['gradle', '--quiet', '--no-daemon', task];
+    return [{ ...startJava(place, text, words, build), why: `${file}: ${why}` }];
   };
   if (text.includes('org.springframework.boot')) {
     const version = /^[ \t]*version\s*=\s*["']([^"']+)/m.exec(text)?.[1];

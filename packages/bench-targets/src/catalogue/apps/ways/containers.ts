@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { parse } from 'yaml';
 import { filesIn, hasManifest, readText } from '../files.ts';
-import { partOf } from '../manifests.ts';
+import { partOf } from '../../json-file.ts';
 import { inShell, stepsOf } from './line.ts';
 import type { Told } from './way.ts';
 

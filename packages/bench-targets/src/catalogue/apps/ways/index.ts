@@ -91,8 +91,7 @@ function toWay(root: string, told: Told): Way | undefined {
 /** Returns true if an image names a program of the project, or a known server; false for Cron or Apache. */
 function isOfProject(program: string, place: string): boolean {
   if (program.includes('/')) return !leavesFolder(place, program);
-  const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
-  const listed = { ...dependencies, ...devDependencies, ...readPyproject(place).scripts };
+  const listed = { ...readNodeManifest(place).listed, ...readPyproject(place).scripts };
   return languageOfProgram(program) !== undefined || program in listed;
 }
 

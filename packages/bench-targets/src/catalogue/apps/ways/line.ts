@@ -38,8 +38,8 @@ function lineBehind([program = '', ...rest]: readonly string[], place: string): 
   const isRun = rest[0] === 'run' || rest[0] === 'run-script';
   const [script = '', ...added] = isRun ? rest.slice(1) : rest;
   // npm needs the word run, except before its own words.
-  const { scripts = {} } = name === 'npm' && !isRun && script !== 'start' ? {} : readNodeManifest(place);
-  const line = scripts[script];
+  const isOwn = name === 'npm' && !isRun && script !== 'start';
+  const line = isOwn ? undefined : readNodeManifest(place).scripts[script];
   return line && `${line} ${joinWords(added.filter((word) => word !== '--'))}`.trim();
 }
 
@@ -65,7 +65,7 @@ function fillVariables(line: string, env: Readonly<Record<string, string>>): str
 
 /** Programs that make way for the command after them. */
 const PASSING = /^(exec|nohup|time|command|tini|dumb-init|cross-env|cross-env-shell|env|npx)$/;
-/** Programs that run a command in the environment of the project, which Bench makes itself. */
+/** Those that run a command in the environment of the project, which Bench makes itself. */
 const RUNNERS = /^(?:(?:uv|poetry|pipenv|pdm|hatch) run|pnpm exec)$/;
 /** Options of these that take a value. */
 const WITH_VALUE =

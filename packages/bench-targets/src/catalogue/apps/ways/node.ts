@@ -13,7 +13,7 @@ const SCRIPTS = 'start:prod start:production serve:prod prod start serve server 
 
 /** Returns the scripts that start the server, without their watchers. */
 export function toldByScripts(place: string): Told[] {
-  const { scripts = {}, main } = readNodeManifest(place);
+  const { scripts, main } = readNodeManifest(place);
   const tasks = readDenoTasks(place);
   const told = SCRIPTS.flatMap((name): Told[] => {
     const line = scripts[name] ?? tasks[name];
@@ -46,9 +46,9 @@ const FETCHING = ['hono', 'elysia', 'bun', '@types/bun', 'bun-types'];
 
 /** Returns the source files that Bun or Deno serves. */
 export function toldByNodeSources(place: string): Told[] {
-  const { devDependencies, dependencies } = readNodeManifest(place);
+  const { listed } = readNodeManifest(place);
   const isOfDeno = ['deno.json', 'deno.jsonc'].some((name) => existsSync(join(place, name)));
-  if (!isOfDeno && !FETCHING.some((name) => name in { ...devDependencies, ...dependencies })) return [];
+  if (!isOfDeno && !FETCHING.some((name) => name in listed)) return [];
   return filesIn(place, '**/*.{js,mjs,ts,tsx}').flatMap((file): Told[] => {
     const text = readText(place, file);
     for (const [pattern, words, env = {}] of SERVING) {
@@ -72,7 +72,7 @@ export function buildOfStart(place: string, words: readonly string[]): string[][
 
 /** Returns the build of a Node project; empty if it has no script for that. */
 export function buildOfNode(place: string): string[][] {
-  if (readNodeManifest(place).scripts?.['build'] === undefined) return [];
+  if (readNodeManifest(place).scripts['build'] === undefined) return [];
   const kind = findLock(place, 'node')?.kind;
   return [[kind === 'pnpm' || kind === 'yarn' ? kind : 'npm', 'run', 'build']];
 }

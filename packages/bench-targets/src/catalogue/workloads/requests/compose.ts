@@ -41,11 +41,7 @@ export function completeUserRequests(
     throw new UsageError('no request is named', "e.g. --get '/orders?limit=20'");
   }
   const rows = file === undefined ? undefined : readRows(file);
-  const columns = new Set([
-    ...(rows?.names ?? []),
-    ...Object.keys(MARKS),
-    ...(login === undefined ? [] : [TOKEN]),
-  ]);
+  const columns = new Set([...(rows?.names ?? []), ...Object.keys(MARKS), ...(login ? [TOKEN] : [])]);
   if (login !== undefined && rows?.names.includes(TOKEN)) {
     throw new UsageError(
       `${rows.file}:1: the column "${TOKEN}" has the name of the login's token`,
@@ -67,11 +63,8 @@ export function completeUserRequests(
   for (const headers of [login?.headers, login?.send]) refuseHeaders(headers ?? {}, 'the login');
   const read = [...parts.contents].filter(([name]) => name !== login?.body);
   const files = Object.fromEntries(read.map(([name, content]) => [name, sha256Of(content)]));
-  return { requests, files, ...present({ rows: rows && describeRows(rows), login }), ...rest };
-}
-
-function describeRows({ file, count, names, sha256 }: Rows): UserRows {
-  return { file, count, names, sha256 };
+  const { rows: _, ...described } = rows ?? {};
+  return { requests, files, ...present({ rows: rows && (described as UserRows), login }), ...rest };
 }
 
 /** Throws a usage error for headers that cannot be sent, with the variables that they name. */

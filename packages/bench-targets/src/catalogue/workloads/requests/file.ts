@@ -60,10 +60,13 @@ function toRequest(
     ...present({
       body: toText(body, folder),
       repeat,
-      expect: expect && {
-        ...(status !== undefined && { statuses: [status].flat() }),
-        ...present({ body: toText(expect.body, folder), schema: toText(expect.schema, folder) }),
-      },
+      expect:
+        expect &&
+        present({
+          statuses: status === undefined ? undefined : [status].flat(),
+          body: toText(expect.body, folder),
+          schema: toText(expect.schema, folder),
+        }),
     }),
   };
 }

@@ -1,7 +1,7 @@
 /** OpenAPI documents: the GET routes that can be asked without knowing the service. */
 import { parse, YAMLParseError } from 'yaml';
 import { UsageError } from 'bench-model/errors';
-import { isPart, type Part, partsOf } from '../../json-file.ts';
+import { isPart, type Part, partOf, partsOf } from '../../json-file.ts';
 import { isSecretName } from 'bench-machine/redact';
 import type { UserRequest, RouteLeftOut } from 'bench-model/requests';
 
@@ -42,21 +42,12 @@ export function readOpenapi(
   const routes: Routes = { requests: [], leftOut: [] };
   for (const [path, given] of paths) {
     const item = resolvePart(document, given);
-    for (const method of METHODS) {
-      if (item[method] === undefined) continue;
-      const route = `${method.toUpperCase()} ${path}`;
-      const found =
-        method === 'get'
-          ? readRoute(document, {
-              path,
-              base,
-              item,
-              operation: resolvePart(document, item[method]),
-              hasCredentials,
-            })
-          : 'not a GET request';
-      if (typeof found === 'string') routes.leftOut.push({ route, reason: found });
-      else routes.requests.push(found);
+    for (const method of METHODS.filter((one) => item[one] !== undefined)) {
+      const operation = resolvePart(document, item[method]);
+      const route = { path, base, item, operation, hasCredentials };
+      const found = method === 'get' ? readRoute(document, route) : 'not a GET request';
+      if (typeof found !== 'string') routes.requests.push(found);
+      else routes.leftOut.push({ route: `${method.toUpperCase()} ${path}`, reason: found });
     }
   }
   if (routes.requests.length > 0) return routes;
@@ -82,7 +73,7 @@ function parseDocument(text: string, shown: string): Part {
       'name an OpenAPI document, e.g. --openapi openapi.yaml',
     );
   }
-  return isPart(value) ? value : {};
+  return partOf(value);
 }
 
 function refuseMore(shown: string, count: number, most: number, what: string): void {
@@ -152,7 +143,7 @@ function parametersOf(document: Part, item: Part, operation: Part): Part[] {
 /** A value that the document gives for a parameter: an example, the default, or the first of its values. */
 function exampleOf(document: Part, parameter: Part): unknown {
   const schema = resolvePart(document, parameter['schema']);
-  const named = Object.values(isPart(parameter['examples']) ? parameter['examples'] : {});
+  const named = Object.values(partOf(parameter['examples']));
   const first = resolvePart(document, named[0])['value'];
   const listed = [parameter['examples'], schema['examples'], schema['enum'], parameter['enum']].flatMap(
     (list) => (Array.isArray(list) ? [list[0]] : []),
@@ -178,23 +169,22 @@ function needsCredentials(security: unknown): boolean {
 }
 
 function isEndless(document: Part, operation: Part): boolean {
-  const responses = isPart(operation['responses']) ? operation['responses'] : {};
-  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
-  const content = resolvePart(document, success)['content'];
-  const types = isPart(content) ? Object.keys(content) : [];
+  const responses = Object.entries(partOf(operation['responses']));
+  const success = responses.find(([status]) => status.startsWith('2'))?.[1];
+  const types = Object.keys(partOf(resolvePart(document, success)['content']));
   return types.length > 0 && types.every((type) => type.startsWith(ENDLESS));
 }
 
 /** The prefix of every route: the path of the first server, or `basePath`. */
 function basePath(document: Part): string {
-  const [server] = Array.isArray(document['servers']) ? (document['servers'] as unknown[]) : [];
-  const url = isPart(server) && typeof server['url'] === 'string' ? server['url'] : document['basePath'];
+  const [first] = Array.isArray(document['servers']) ? (document['servers'] as unknown[]) : [];
+  const server = partOf(first);
+  const url = typeof server['url'] === 'string' ? server['url'] : document['basePath'];
   if (typeof url !== 'string') return '';
-  const variables = isPart(server) && isPart(server['variables']) ? server['variables'] : {};
-  const filled = url.replaceAll(/\{([^}]*)\}/g, (_, name: string) => {
-    const variable = variables[name];
-    return isPart(variable) ? toText(variable['default'] ?? '') : '';
-  });
+  const variables = partOf(server['variables']);
+  const filled = url.replaceAll(/\{([^}]*)\}/g, (_, name: string) =>
+    toText(partOf(variables[name])['default'] ?? ''),
+  );
   const { pathname } = URL.parse(filled, 'http://localhost/') ?? { pathname: '/' };
   return pathname.replace(/\/+$/, '');
 }

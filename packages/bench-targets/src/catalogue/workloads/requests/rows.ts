@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { UsageError } from 'bench-model/errors';
 import type { UserRows } from 'bench-model/requests';
+import { isPart, parseJson } from '../../json-file.ts';
 import type { Values } from './template.ts';
 import { sha256Of } from './texts.ts';
 
@@ -49,13 +50,13 @@ function readCsv(file: string, text: string): { names: string[]; rows: Row[] } {
     throw new UsageError(`${file}:1: ${problem}`, HINT);
   }
   const rows = others.map(({ record, line }): Row => {
-    if (record.length !== names.length) {
-      throw new UsageError(
-        `${file}:${line}: the row has ${count(record.length)}, but the header has ${names.length}`,
-        'quote values that contain a comma',
-      );
-    }
-    return { line, values: Object.fromEntries(names.map((name, index) => [name, record[index] ?? ''])) };
+    const { length } = record;
+    if (length === names.length)
+      return { line, values: Object.fromEntries(names.map((name, index) => [name, record[index] ?? ''])) };
+    throw new UsageError(
+      `${file}:${line}: the row has ${length} column${length === 1 ? '' : 's'}, but the header has ${names.length}`,
+      'quote values that contain a comma',
+    );
   });
   return { names, rows };
 }
@@ -79,24 +80,13 @@ function parseCsv(file: string, text: string): { record: string[]; line: number 
   }
 }
 
-function count(columns: number): string {
-  return `${columns} column${columns === 1 ? '' : 's'}`;
-}
-
 function readLines(file: string, text: string): { names: string[]; rows: Row[] } {
   const rows = text.split('\n').flatMap((content, index): Row[] => {
     if (content.trim() === '') return [];
     const line = index + 1;
-    let value: unknown;
-    try {
-      value = JSON.parse(content.replace(/^\uFEFF/, ''));
-    } catch {
-      throw new UsageError(`${file}:${line}: not JSON`, HINT);
-    }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new UsageError(`${file}:${line}: not a JSON object`, HINT);
-    }
-    return [{ line, values: value as Values }];
+    const values = parseJson(content.replace(/^\uFEFF/, ''));
+    if (isPart(values)) return [{ line, values }];
+    throw new UsageError(`${file}:${line}: ${values === undefined ? 'not JSON' : 'not a JSON object'}`, HINT);
   });
   const names = [...new Set(rows.flatMap(({ values }) => Object.keys(values)))];
   for (const { line, values } of rows) {

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { UsageError } from 'bench-model/errors';
+import { parseJson } from '../../json-file.ts';
 
 /** Loads Ajv for the first schema: most runs have none. */
 const require = createRequire(import.meta.url);
@@ -14,12 +15,9 @@ export type SchemaCheck = (value: unknown) => string | undefined;
 
 /** Compiles a JSON Schema of draft 7, 2019-09 or 2020-12. Throws a usage error that begins with `where` if it is not one. */
 export function compileSchema(text: string, where: string): SchemaCheck {
-  let schema: unknown;
-  try {
-    schema = JSON.parse(text);
-  } catch {
+  const schema = parseJson(text);
+  if (schema === undefined)
     throw new UsageError(`${where}: the schema is not JSON`, 'e.g. {"type": "array"}');
-  }
   const validate = compile(schema, where);
   return (value) => {
     try {

@@ -58,39 +58,33 @@ function describeExpectation(
 /** Lists the parts of all requests by name, one line each: two workloads are alike if all lines are. Secrets are left out. */
 export function listUserRequests(userRequests: UserRequests): Map<string, string> {
   const lines = new Map<string, string>();
-  const isOne = userRequests.requests.length === 1;
-  for (const [
-    index,
-    { method, path, weight, headers, body, expect, repeat },
-  ] of userRequests.requests.entries()) {
+  const { requests, rows, login } = userRequests;
+  const isOne = requests.length === 1;
+  for (const [index, { method, path, weight, headers, body, expect, repeat }] of requests.entries()) {
     const name = isOne ? 'request' : `request ${index + 1}`;
+    const of = isOne ? '' : `${name}, `;
     lines.set(name, `${redactUrl(`${method} ${path}`)}${isOne ? '' : ` × ${weight}`}`);
     // A body is JSON unless a header says otherwise.
     const usual = body === undefined ? {} : { 'content-type': 'application/json' };
     const sent = redactHeaders({ ...usual, ...headers });
-    for (const header of Object.keys(sent))
-      lines.set(isOne ? `header ${header}` : `${name}, header ${header}`, String(sent[header]));
+    for (const [header, value] of Object.entries(sent)) lines.set(`${of}header ${header}`, String(value));
     if (repeat !== undefined) lines.set(`${name} rows`, repeat ? 'sent again' : 'sent once');
     if (body !== undefined) lines.set(`${name} body`, digestIn(userRequests, body).slice(0, 16));
-    if (expect !== undefined)
+    const expected = expect && describeExpectation(expect, userRequests);
+    if (expected !== undefined)
       lines.set(
-        isOne ? 'expected response' : `${name}, expected response`,
-        shorten(describeExpectation(expect, userRequests)),
+        `${of}expected response`,
+        expected.replaceAll(/[0-9a-f]{64}/g, (digest) => digest.slice(0, 16)),
       );
   }
-  if (userRequests.rows !== undefined)
-    lines.set('rows', `${userRequests.rows.count}, ${userRequests.rows.sha256.slice(0, 16)}`);
-  if (userRequests.login !== undefined) lines.set('login', redactUrl(nameRequest(userRequests.login)));
+  if (rows !== undefined) lines.set('rows', `${rows.count}, ${rows.sha256.slice(0, 16)}`);
+  if (login !== undefined) lines.set('login', redactUrl(nameRequest(login)));
   return lines;
 }
 
 /** Describes the requests in one text, which is the same for the same requests. */
 export function describeUserRequests(userRequests: UserRequests): string {
   return [...listUserRequests(userRequests)].map(([name, line]) => `${name}: ${line}`).join('\n');
-}
-
-function shorten(text: string): string {
-  return text.replaceAll(/[0-9a-f]{64}/g, (digest) => digest.slice(0, 16));
 }
 
 /**
@@ -102,17 +96,17 @@ export function describeSent(
   { routes = [] }: Pick<Draw, 'routes'>,
   verified?: { expected: readonly unknown[] | undefined },
 ): SentRequests {
-  const expected = verified?.expected;
-  const isKnown = (index: number): boolean => (expected?.[index] ?? null) !== null;
+  const { requests, rows, login } = userRequests;
+  const expected = verified?.expected ?? [];
   const countKnown = ({ first, count }: Route): number =>
-    Array.from({ length: count }, (_, index) => first + index).filter(isKnown).length;
+    expected.slice(first, first + count).filter((body) => (body ?? null) !== null).length;
   const checkOf = (route: Route | undefined): CheckKind => {
     if (route?.schema !== undefined) return 'schema';
     return route !== undefined && countKnown(route) > 0 ? 'bytes' : 'status';
   };
   const varied = routes.filter(({ count }) => count > 1);
   return {
-    requests: userRequests.requests.map(({ method, path, weight, headers, body, expect }, index) => ({
+    requests: requests.map(({ method, path, weight, headers, body, expect }, index) => ({
       method,
       path,
       weight,
@@ -125,13 +119,13 @@ export function describeSent(
       }),
     })),
     ...present({
-      rows: userRequests.rows && {
-        sha256: userRequests.rows.sha256,
-        count: userRequests.rows.count,
+      rows: rows && {
+        sha256: rows.sha256,
+        count: rows.count,
         used: Math.max(1, ...varied.map(({ count }) => count)),
         checked: Math.max(0, ...varied.map(countKnown)),
       },
-      login: userRequests.login && nameRequest(userRequests.login),
+      login: login && nameRequest(login),
     }),
   };
 }

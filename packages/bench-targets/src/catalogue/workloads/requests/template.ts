@@ -16,17 +16,17 @@ const PLACEHOLDER = /"\{([A-Za-z_][\w.-]*)\}"|\{(env:[A-Za-z_]\w*|[A-Za-z_][\w.-
 /** The name of the placeholder for the token of a login. */
 export const TOKEN = 'token';
 
+const placeholdersIn = (text: string): string[] =>
+  [...text.matchAll(PLACEHOLDER)].map(([, quoted, bare = '']) => quoted ?? bare);
+
 /** Returns the names of the placeholders in a text, without those of the environment. */
 export function namesIn(text: string): string[] {
-  return [...text.matchAll(PLACEHOLDER)].map(placeholderOf).filter((name) => !name.startsWith('env:'));
+  return placeholdersIn(text).filter((name) => !name.startsWith('env:'));
 }
 
 /** Returns the variables of the environment that a text names. */
 export function variablesIn(text: string): string[] {
-  return [...text.matchAll(PLACEHOLDER)]
-    .map(placeholderOf)
-    .filter((name) => name.startsWith('env:'))
-    .map((name) => name.slice('env:'.length));
+  return placeholdersIn(text).flatMap((name) => /^env:(.*)/.exec(name)?.[1] ?? []);
 }
 
 /**
@@ -55,10 +55,6 @@ function fillIn(text: string, values: Values, place: Place): string {
     if (place === 'json' && typeof value !== 'string') return JSON.stringify(value ?? null);
     return `"${write(value, place)}"`;
   });
-}
-
-function placeholderOf([, quoted, bare]: RegExpMatchArray): string {
-  return quoted ?? bare ?? '';
 }
 
 function readVariable(name: string): string {

@@ -1,5 +1,5 @@
 /** Reads the token from the answer to a login. */
-import { partsOf } from '../../json-file.ts';
+import { parseJson, partsOf } from '../../json-file.ts';
 import type { Answer } from '../workload.ts';
 import type { TokenPlace } from 'bench-model/requests';
 
@@ -32,18 +32,15 @@ function findToken(answer: Answer, place: TokenPlace): { token: string } | { pro
 }
 
 function fromJson(body: string, pointer: string): { token: string } | { problem: string } {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return { problem: 'the body is not JSON' };
-  }
+  let value = parseJson(body);
+  if (value === undefined) return { problem: 'the body is not JSON' };
   for (const key of partsOf(pointer)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) {
-      const keys = typeof value === 'object' && value !== null ? Object.keys(value).join(', ') : '';
+    const fields = typeof value === 'object' && value !== null ? value : {};
+    if (!Object.hasOwn(fields, key)) {
+      const keys = Object.keys(fields).join(', ');
       return { problem: `the body has no ${pointer}${keys === '' ? '' : `; its fields are ${keys}`}` };
     }
-    value = (value as Record<string, unknown>)[key];
+    value = (fields as Record<string, unknown>)[key];
   }
   if (typeof value === 'string' || typeof value === 'number') return { token: String(value) };
   return { problem: `${pointer === '' ? 'the body' : pointer} is not a text` };

@@ -1,5 +1,6 @@
 /** The workload `requests`: the requests of a user, given as flags, in a file or in a manifest. */
 import { hide } from 'bench-machine/redact';
+import { parseJson } from '../../json-file.ts';
 import {
   canonicalise,
   describeStatus,
@@ -98,15 +99,10 @@ function drawTrial(userRequests: UserRequests, parts: Files, random: () => numbe
 }
 
 function openLogin(login: UserLogin, parts: Files, taken: Taken): Login {
-  const { headers, text } = fillBody(parts.loginBody, login.headers, {});
-  if (text !== undefined) hide([text, ...passwordsIn(text)]);
+  const request = fillRequest(login, parts.loginBody, {});
+  if (request.body !== undefined) hide([request.body, ...passwordsIn(request.body)]);
   return {
-    request: {
-      method: login.method,
-      path: fill(login.path, {}, 'path'),
-      headers,
-      ...present({ body: text }),
-    },
+    request,
     complete(answer) {
       const found = readToken(answer, login.token);
       if ('problem' in found) return found.problem;
@@ -119,14 +115,10 @@ function openLogin(login: UserLogin, parts: Files, taken: Taken): Login {
 
 /** The texts in the body of a login: each may be a password. */
 function passwordsIn(body: string): string[] {
-  try {
-    const value = JSON.parse(body) as unknown;
-    return typeof value === 'object' && value !== null
-      ? Object.values(value).filter((one) => typeof one === 'string')
-      : [];
-  } catch {
-    return [...new URLSearchParams(body).values()];
-  }
+  const value = parseJson(body);
+  if (value === undefined) return [...new URLSearchParams(body).values()];
+  const values = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return values.filter((one) => typeof one === 'string');
 }
 
 function fillDraw(
@@ -145,7 +137,8 @@ function fillDraw(
     const first = requests.length;
     const each = rowsOf[index] ?? [];
     for (const row of each) {
-      const request = fillRequest(kind, valuesOf(row), send);
+      const headers = { ...kind.request.headers, ...send };
+      const request = fillRequest({ ...kind.request, headers }, kind.body, valuesOf(row));
       requests.push(row === undefined ? request : { ...request, row: `${rows?.file}:${row.line}` });
     }
     const isOnce = each[0] !== undefined && isSentOnce(kind.request);
@@ -202,34 +195,19 @@ function takeNext(routes: readonly Route[], checked: number[], at: number, index
   return route.first + used;
 }
 
+/** Fills in a request and its body, which is JSON by default. */
 function fillRequest(
-  { request, body }: Kind,
-  values: Values,
-  send: Readonly<Record<string, string>>,
-): WorkloadRequest {
-  const { headers, text } = fillBody(body, { ...request.headers, ...send }, values);
-  return {
-    method: request.method,
-    path: fill(request.path, values, 'path'),
-    headers,
-    ...present({ body: text }),
-  };
-}
-
-/** Fills in headers and body. A body is JSON by default. */
-function fillBody(
+  { method, path: written, headers: given }: Pick<WorkloadRequest, 'method' | 'path' | 'headers'>,
   body: string | undefined,
-  given: Readonly<Record<string, string>>,
   values: Values,
-): { headers: Record<string, string>; text: string | undefined } {
+): WorkloadRequest {
+  const path = fill(written, values, 'path');
   const filled = Object.entries(given).map(([name, value]) => [name, fill(value, values, 'header')] as const);
   const headers = Object.fromEntries(filled);
-  if (body === undefined) return { headers, text: undefined };
+  if (body === undefined) return { method, path, headers };
   const type = filled.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  return {
-    headers: type === undefined ? { 'content-type': 'application/json', ...headers } : headers,
-    text: fill(body, values, placeOf(type)),
-  };
+  const usual = type === undefined ? { 'content-type': 'application/json' } : {};
+  return { method, path, headers: { ...usual, ...headers }, body: fill(body, values, placeOf(type)) };
 }
 
 function placeOf(type: string | undefined): Place {
@@ -265,12 +243,8 @@ function checkAnswer(
     return `the body differs from the expected one: ${excerpt(body)}`;
   }
   if (checkSchema === undefined) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString());
-  } catch {
-    return `the body is not JSON: ${excerpt(body)}`;
-  }
+  const value = parseJson(body.toString());
+  if (value === undefined) return `the body is not JSON: ${excerpt(body)}`;
   const wrong = checkSchema(value);
   return wrong === undefined ? undefined : `the body violates the schema: ${wrong}: ${excerpt(body)}`;
 }
