@@ -18,7 +18,7 @@ import { awaitRightAnswer } from '../measure/verify.ts';
 import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
 import { INTERRUPTED, say } from './asker.ts';
-import { checkDraft, makeManifest, type Draft } from './draft.ts';
+import { checkDraft, makeManifest, type Draft, type Learned } from './draft.ts';
 import { toWritten, type Asking, type Offer } from './requests.ts';
 
 /** The longest time until the first answer, and the longest usual one. */
@@ -35,14 +35,9 @@ interface Seen {
   hasStarted: boolean;
 }
 
-/** A try that failed after its server was launched. */
+/** A try that failed. */
 export class TryError extends BenchError {
-  readonly seen: Seen;
-
-  constructor({ code, message, hint }: BenchError, seen: Seen) {
-    super(code, message, hint);
-    this.seen = seen;
-  }
+  seen: Seen = { log: [], ports: [], hasStarted: false };
 }
 
 /** Throws if the user has interrupted `init`. */
@@ -99,20 +94,16 @@ export async function tryDraft(
     const where = port === undefined ? 'the port that it was given' : `port ${port}`;
     const instead = draft.movesPort === true ? `, instead of ${draft.port}` : '';
     say('started', `in ${seconds.toFixed(1)} s: ${joinWords(draft.way.command)}, on ${where}${instead}`);
-    const headers = Object.entries(draft.headers ?? {}).map(([name, value]) => [
-      name,
-      fill(value, {}, 'header'),
-    ]);
-    const asking = { server, headers: Object.fromEntries(headers), root: prepared.stack.root };
+    const all = Object.entries(draft.headers ?? {});
+    const headers = Object.fromEntries(all.map(([name, value]) => [name, fill(value, {}, 'header')]));
+    const asking = { server, headers, root: prepared.stack.root };
     const requests = await choose(asking);
-    const written = await toWritten(requests, asking);
-    const slow = seconds > STARTS_SECONDS.usual ? 10 * Math.ceil((3 * seconds) / 10) : undefined;
-    const learned = present({
-      startTimeoutSeconds: slow,
-      scheme: server.tls === undefined ? undefined : ('https' as const),
-    });
-    const manifest = makeManifest(draft, { requests: written, ...learned }, file);
-    return { manifest, requests, unused: findUnused() };
+    const learned: Learned = {
+      requests: await toWritten(requests, asking),
+      ...(seconds > STARTS_SECONDS.usual && { startTimeoutSeconds: 10 * Math.ceil((3 * seconds) / 10) }),
+      ...(server.tls && { scheme: 'https' }),
+    };
+    return { manifest: makeManifest(draft, learned, file), requests, unused: findUnused() };
   } catch (error) {
     refuseStopped(stopping);
     throw error instanceof BenchError ? explain(error, server, draft) : error;
@@ -195,6 +186,6 @@ function explain(error: BenchError, server: Server, { way }: Draft): TryError {
     ...(isFault || /status 5\d\d/.test(error.message) ? describeTail(foldTrace(log), '  ') : []),
   ];
   const hint = isFault ? cureFor(error.fault, { command: '--run', words: way.command }) : error.hint;
-  const seen = { log, ports: portsOf(server, log), hasStarted: !isFault };
-  return new TryError(new BenchError(error.code, lines.join('\n'), hint), seen);
+  const seen: Seen = { log, ports: portsOf(server, log), hasStarted: !isFault };
+  return Object.assign(new TryError(error.code, lines.join('\n'), hint), { seen });
 }

@@ -52,7 +52,7 @@ export async function settle(setting: Setting): Promise<{ manifest: object; file
     const file = fileFor(join(root, draft.way.folder));
     const attempt = (one: Draft, named: readonly Sent[]): Promise<Worked> =>
       tryDraft(one, { file, stopping }, (asking) => chooseRequests(asking, asker, named));
-    const lines = commandsOf(draft.way, { root, ...draft }).filter((line) => !shown.has(line));
+    const lines = commandsOf(draft.way, root, draft).filter((line) => !shown.has(line));
     for (const line of lines) shown.add(line);
     await agree(lines, asker, isMoved);
     tried.add(JSON.stringify(draft));
@@ -100,22 +100,21 @@ async function begin({ asker, root, ways, choices }: Setting): Promise<Draft> {
   if (first === undefined && !asker.isUser) throw saysNothing(root);
   const way = first?.why === '--run' ? first : await askWay(asker, root, ways);
   const draft = await draftOf(way, root, choices);
-  const { setup } = draft.way;
-  const typed = setup?.[0] === 'sh' && setup[1] === '-c' ? setup[2] : setup && joinWords(setup);
-  const prepared =
-    choices.setup === undefined
-      ? await asker.type('Before each start? (Enter for nothing)', typed ?? '', readSetup)
-      : setup;
-  const needs = choices.service.length === 0 ? await askServices(asker, draft.needs) : draft.needs;
-  return { ...draft, needs, way: { ...draft.way, setup: prepared } };
+  let { needs } = draft;
+  let { setup } = draft.way;
+  if (choices.setup === undefined) {
+    const typed = setup?.[0] === 'sh' && setup[1] === '-c' ? setup[2] : setup && joinWords(setup);
+    setup = await asker.type('Before each start? (Enter for nothing)', typed ?? '', readSetup);
+  }
+  if (choices.service.length === 0) needs = await askServices(asker, needs);
+  return { ...draft, needs, way: { ...draft.way, setup } };
 }
 
 async function askWay(asker: Asker, root: string, ways: readonly Way[]): Promise<Way> {
   const options: Option<Way | undefined>[] = ways.map(describeWay);
   if (!asker.isUser) for (const one of options.slice(1, MOST_OTHERS)) say('or', describe(one));
-  const other = asker.isUser ? [{ value: undefined, label: 'another command …' }] : [];
-  const way =
-    ways.length === 0 ? undefined : await asker.pick('How does the server start?', [...options, ...other]);
+  else if (ways.length > 0) options.push({ value: undefined, label: 'another command …' });
+  const way = ways.length === 0 ? undefined : await asker.pick('How does the server start?', options);
   return way ?? asker.type(COMMAND, '', (typed) => readWay(root, typed));
 }
 

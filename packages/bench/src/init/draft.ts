@@ -50,9 +50,9 @@ export function makeManifest(draft: Draft, learned: Learned, file: string): obje
 }
 
 /** Returns the fields that have a value, and are no empty list or map. */
-function withoutEmpty(fields: Readonly<Record<string, unknown>>): object {
-  const full = Object.entries(fields).filter(
-    ([, value]) => value !== undefined && (typeof value !== 'object' || Object.keys(value ?? {}).length > 0),
+function withoutEmpty(fields: object): object {
+  const full = Object.entries(fields).filter(([, value]: [string, unknown]) =>
+    typeof value === 'object' ? Object.keys(value ?? {}).length > 0 : value !== undefined,
   );
   return Object.fromEntries(full);
 }

@@ -6,6 +6,7 @@ import type { WrittenRequest } from 'bench-model/manifest';
 import { present } from 'bench-model/options';
 import { countOf } from 'bench-report/format';
 import { AVOIDED, pathsInFiles, pathsInLog } from 'bench-targets/catalogue/apps/routes';
+import { parseJson } from 'bench-targets/catalogue/json-file';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { sendRequest, UnansweredError, UnmeasurableError } from 'bench-targets/catalogue/workloads/send';
 import { excerpt, nameStatus } from 'bench-targets/catalogue/workloads/workload';
@@ -65,18 +66,16 @@ export async function chooseRequests(asking: Asking, asker: Asker, named: readon
   for (const one of named) typed.push(await requireAnswer(one, asking));
   if (typed.length > 0) return typed;
   const { offers, post } = await explore(asking);
-  const [right = [], wrong = []] = [true, false].map((is) => offers.filter(({ isRight }) => isRight === is));
+  const kindOf = ({ isRight, path }: Offer) => (isRight ? (CHECK.test(path) ? 'checks' : 'plain') : 'wrong');
+  const { plain = [], checks = [], wrong = [] } = Object.groupBy(offers, kindOf);
   // A health check is better than nothing.
-  const [checks = [], plain = []] = [true, false].map((is) =>
-    right.filter(({ path }) => CHECK.test(path) === is),
-  );
   const usual = plain.length > 0 ? plain.slice(0, MOST_WRITTEN) : checks.slice(0, 1);
   if (!asker.isUser) for (const one of usual) say('asked', describeOffer(one));
   for (const line of describeAll(asker.isUser ? wrong : offers.filter((one) => !usual.includes(one))))
     say('left out', line);
   // A server that fails at each request misses something; others may need one that is typed.
   const fails = wrong.some(({ status = 0 }) => status >= 500 || status === 400);
-  if (right.length === 0 && (fails || !asker.isUser)) throw foundNone(wrong, post);
+  if (usual.length === 0 && (fails || !asker.isUser)) throw foundNone(wrong, post);
   for (;;) {
     const shown = [...typed, ...plain, ...checks];
     const chosen = await asker.pickMany<Offer | 'type' | 'start'>(
@@ -158,18 +157,10 @@ export async function toWritten(
     if (varies && method === 'GET')
       say('found', `${request}: its body varies, so only its status is checked: \`expect\` in stack.json`);
     const expect = varies && status !== undefined ? { status } : undefined;
-    const more = present({ body: body === undefined ? undefined : toBody(body), expect });
+    const more = present({ body: body && (parseJson(body) ?? body), expect });
     all.push(Object.keys(more).length === 0 ? request : { request, ...more });
   }
   return all;
-}
-
-function toBody(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function describeOffer({ method, path, words }: Offer): string {

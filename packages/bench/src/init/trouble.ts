@@ -95,6 +95,10 @@ interface Rule {
   read: (failed: Failed, match: RegExpExecArray) => Understood | undefined | Promise<Understood | undefined>;
 }
 
+/** A service that a server cannot reach. */
+const NO_SERVICE =
+  /^(?=.*(?:ECONNREFUSED|connection refused|connect call failed|can't connect to|could not connect)).*\b(5432|3306|6379)\b/im;
+
 /** What is understood, best first: the first rule that knows a part of it counts. */
 const RULES: Rule[] = [
   // Django answers only to the hosts that its settings name.
@@ -110,10 +114,7 @@ const RULES: Rule[] = [
     seen: /(?:no such file or directory|ENOENT|does not exist|cannot find(?: module)?|not found)[^'"`\n]*['"`]([^'"`\n]+)['"`]|open ([\w./-]+): no such file|node: (\S+): not found/i,
     read: missFile,
   },
-  {
-    seen: /^(?=.*(?:ECONNREFUSED|connection refused|connect call failed|can't connect to|could not connect)).*\b(5432|3306|6379)\b/im,
-    read: missService,
-  },
+  { seen: NO_SERVICE, read: missService },
   { seen: /^/, read: missVariable },
   { seen: /^/, isOfStart: true, read: listenElsewhere },
   // Servers that a host installs beside the project.
@@ -145,16 +146,14 @@ const RULES: Rule[] = [
       };
     },
   },
-  // The last frame of a trace is in a package or in Python, a newer package lacks a name, or one is built for it.
-  {
-    seen: /File "[^"]*(?:site-packages|\/lib\/python\d|<frozen)[^"]*", line \d+(?![^]*File ")/,
-    read: ageBoth,
-  },
-  {
-    seen: /^\W*(?:ImportError: cannot import name|AttributeError: (?:module|type object)|ModuleNotFoundError: No module named '\w+\.)/m,
-    read: ageBoth,
-  },
-  { seen: /could not be built|failed to build|setup\.py/i, read: ageBoth },
+  { seen: /^/, read: ageBoth },
+];
+
+/** The last frame of a trace is in a package or in Python, a newer package lacks a name, or one is built for it. */
+const OF_AGE = [
+  /File "[^"]*(?:site-packages|\/lib\/python\d|<frozen)[^"]*", line \d+(?![^]*File ")/,
+  /^\W*(?:ImportError: cannot import name|AttributeError: (?:module|type object)|ModuleNotFoundError: No module named '\w+\.)/m,
+  /could not be built|failed to build|setup\.py/i,
 ];
 
 /** It listens on other ports: a variable or an option may name them, or Bench moves it, or measures it there. */
@@ -247,8 +246,9 @@ function missVariable({ place, words, code, envFile }: Failed): Understood {
 }
 
 /** Where nobody pins them, the packages of the day of the commit may fit, and an older Python. */
-async function ageBoth({ way, place, packagesUntil, version = '', isChosen }: Failed): Promise<Understood> {
-  if (way.runtime !== 'python') return {};
+async function ageBoth({ way, place, words, packagesUntil, version = '', isChosen }: Failed) {
+  const isOfAge = !NO_SERVICE.test(words) && OF_AGE.some((one) => one.test(words));
+  if (way.runtime !== 'python' || !isOfAge) return undefined;
   const day = (await tryGit(place, ['log', '-1', '--format=%cs']))?.trim() ?? '';
   const ofDay = isChosen === true && day !== '' ? await firstHere(pythonsSince(day)) : undefined;
   const admitted = isChosen === true ? admittedBy(place, 'python') : [];
@@ -265,7 +265,7 @@ async function ageBoth({ way, place, packagesUntil, version = '', isChosen }: Fa
     older === undefined
       ? 'its packages are newer than the project'
       : `it fails with CPython ${version}, which Bench chose`;
-  return changes.length === 0 ? {} : { text, parts: changes };
+  return changes.length === 0 ? undefined : { text, parts: changes };
 }
 
 /** Returns the first of these versions of Python that this machine has. */

@@ -28,7 +28,9 @@ const draftOf = (run: string, more: Partial<Draft> = {}): Draft => ({
 /** What is understood of the end of a server that printed this. */
 const troubleOf = (log: string, draft: Draft, ports: number[] = []): Promise<Trouble> =>
   understand(
-    new TryError(new BenchError('trial', log, 'hint'), { log: log.split('\n'), ports, hasStarted: false }),
+    Object.assign(new TryError('trial', log, 'hint'), {
+      seen: { log: log.split('\n'), ports, hasStarted: false },
+    }),
     draft,
     folder,
   );

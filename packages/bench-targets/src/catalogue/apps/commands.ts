@@ -2,26 +2,22 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
+import type { Manifest } from 'bench-model/manifest';
 import { filesIn } from './files.ts';
 import { readNodeManifest, readPyproject } from './manifests.ts';
 import { findProject } from './project.ts';
 import type { Way } from './ways/way.ts';
 import { joinWords } from './words.ts';
 
-/** The project, and the files that the manifest names. */
-interface Named {
-  root: string;
-  lock?: string | undefined;
-  envFile?: string | undefined;
-  /** The packages that the lock does not list. */
-  packages?: readonly string[] | undefined;
-}
-
 /**
- * Returns everything that a way executes, in its order: the installation, builds, the setup, and the server. Indented lines say what
- * the one before them leads to.
+ * Returns everything that a way of a project executes, in its order: the installation, builds, the setup, and the server. Indented
+ * lines say what the one before them leads to. The other fields are those of its manifest.
  */
-export function commandsOf(way: Way, { root, lock, envFile = '.env', packages = [] }: Named): string[] {
+export function commandsOf(
+  way: Way,
+  root: string,
+  { lock, envFile = '.env', packages = [] }: Partial<Pick<Manifest, 'lock' | 'envFile' | 'packages'>>,
+): string[] {
   const place = join(root, way.folder);
   const { build, command, env, setup } = way;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${joinWords([value])}`);
@@ -33,10 +29,7 @@ export function commandsOf(way: Way, { root, lock, envFile = '.env', packages = 
     ...build.map((step) => `${joinWords(step)}${inside}`),
     ...(setup === undefined ? [] : [`${joinWords(setup)}${inside}, before each start`]),
     `${[...variables, joinWords(command)].join(' ')}${inside}`,
-    ...scriptsOf(
-      place,
-      steps.map((words) => words.join(' ')),
-    ),
+    ...scriptsOf(place, steps),
     // The variables that make programs load code, in the file for the server and in the one that it may read itself.
     ...[...new Set(['.env', envFile])].flatMap((file) =>
       [...(readTextFile(join(place, file)) ?? '').matchAll(LOADING)].map(([, line]) => `  ${file}: ${line}`),
@@ -54,8 +47,7 @@ const STEERING = '.pnpmfile.cjs .npmrc .yarnrc .yarnrc.yml binding.gyp bunfig.to
 
 /** Returns the installation of a project's packages, and what of the project it executes. */
 function installOf(place: string, { command, runtime, build }: Way, named: string | undefined): string[] {
-  const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
-  const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
+  const hasNone = Object.keys(readNodeManifest(place).listed).length === 0;
   if (runtime === 'none' || (runtime === 'node' && build.length === 0 && hasNone)) return [];
   const { lock } = findProject(place, command, { known: runtime, named });
   if (lock === undefined) return [];
@@ -66,7 +58,7 @@ function installOf(place: string, { command, runtime, build }: Way, named: strin
   if (runtime === 'python' && readPyproject(place).isBuilt) steering.unshift('pyproject.toml');
   const manifests = runtime === 'node' ? filesIn(whole, '**/package.json') : [];
   const scripts = manifests.flatMap((file) =>
-    Object.entries(readNodeManifest(join(whole, dirname(file))).scripts ?? {})
+    Object.entries(readNodeManifest(join(whole, dirname(file))).scripts)
       .filter(([name]) => INSTALL_SCRIPTS.test(name))
       .map(([name, line]) => `  ${file}: ${name}: ${line}`),
   );
@@ -79,13 +71,13 @@ function installOf(place: string, { command, runtime, build }: Way, named: strin
 const NAMED =
   /\b(?:npm|pnpm|yarn|bun)\s+(?:(?:-C|--cwd|--prefix)\s+(\S+)\s+)?(?:run(?:-script)?\s+)?([\w:.-]+)/g;
 
-/** Returns the texts of the scripts of package.json that command lines run, with those that they run in turn. */
-function scriptsOf(place: string, lines: readonly string[]): string[] {
+/** Returns the texts of the scripts of package.json that commands run, with those that they run in turn. */
+function scriptsOf(place: string, commands: readonly string[][]): string[] {
   const found = new Set<string>();
   const follow = (folder: string, line: string): void => {
     for (const [, other = '', name = ''] of line.matchAll(NAMED)) {
       const where = join(folder, other);
-      const { scripts = {} } = readNodeManifest(where);
+      const { scripts } = readNodeManifest(where);
       for (const one of [`pre${name}`, name, `post${name}`]) {
         const text = `  ${join(relative(place, where), 'package.json')}: ${one}: ${scripts[one]}`;
         if (scripts[one] === undefined || found.has(text)) continue;
@@ -94,6 +86,6 @@ function scriptsOf(place: string, lines: readonly string[]): string[] {
       }
     }
   };
-  for (const line of lines) follow(place, line);
+  for (const words of commands) follow(place, words.join(' '));
   return [...found];
 }
