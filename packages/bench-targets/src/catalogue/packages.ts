@@ -61,14 +61,9 @@ export function splitVersions(text: string): string[] {
 
 function readCheckout(folder: string): NamedPackage[] {
   const found: NamedPackage[] = [];
-  if (existsSync(join(folder, 'pyproject.toml'))) {
-    found.push({
-      kind: 'python',
-      name: readPyproject(folder).name ?? basename(folder),
-      wanted: folder,
-      folder,
-    });
-  }
+  const { name: ofPython = basename(folder) } = readPyproject(folder);
+  if (existsSync(join(folder, 'pyproject.toml')))
+    found.push({ kind: 'python', name: ofPython, wanted: folder, folder });
   const { name } = readNodeManifest(folder);
   // A package.json without a name holds the tools of a project, not a package.
   if (name !== undefined) found.push({ kind: 'node', name, wanted: `file:${folder}`, folder });

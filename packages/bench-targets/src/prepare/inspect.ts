@@ -6,6 +6,7 @@ import type { Stack } from 'bench-model/stack';
 import { sum } from 'bench-statistics/numbers';
 import { findStack } from '../catalogue/found.ts';
 import { newerRelease } from '../catalogue/releases.ts';
+import { buildsOf } from './builds.ts';
 import { inspectProgram } from './projects/programs.ts';
 import { hasEnvironment } from './projects/venv.ts';
 import { findFitting, findRuntime, NotInstalledError } from './runtimes.ts';
@@ -43,10 +44,9 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
       const { isMade: isBuilt, tools } = await inspectProgram(known);
       const why = tools.join(', ');
       if (isBuilt) return { state: 'ready', why, work: [] };
-      const [tool = ''] = stack.build[0] ?? variant.build[0] ?? [];
+      const [tool = ''] = buildsOf(stack, variant)[0] ?? [];
       const seconds = BUILD_SECONDS.get(tool) ?? OTHER_BUILD_SECONDS;
-      const work: Work[] = [{ kind: 'build', name: stack.name, by: why, seconds }];
-      return { state: 'on first use', why, work };
+      return { state: 'on first use', why, work: [{ kind: 'build', name: stack.name, by: why, seconds }] };
     }
     const uv = runtime.kind === 'python' ? await findUv(HOME.cache) : undefined;
     const found = await findFitting(stack, runtime, { mayInstall: false });

@@ -129,25 +129,19 @@ export async function askPython(program: string, options: RunOptions = {}): Prom
 }
 
 /** The makers of builds, each with what their interpreters say of themselves. */
-const MAKERS: [maker: string, isMade: (words: PythonWords) => boolean][] = [
-  [
-    'python-build-standalone',
-    ({ standalone, prefix }) => standalone === '1' || /\/uv\/python\//.test(prefix),
-  ],
-  ['conda', ({ said, prefix }) => /conda/i.test(said) || /conda|mamba/i.test(prefix)],
-  ['Homebrew', ({ prefix }) => /\/Cellar\/|linuxbrew/.test(prefix)],
-  ['python.org', ({ prefix }) => prefix.startsWith('/Library/Frameworks/Python.framework')],
-  ['Fedora or Red Hat', ({ said, compiler }) => /Red Hat/.test(`${said} ${compiler}`)],
-  [
-    'Debian or Ubuntu',
-    ({ configured }) => /'--prefix=\/usr'/.test(configured) && /-linux-gnu/.test(configured),
-  ],
-  ['pyenv', ({ prefix }) => /\/\.?pyenv\/versions\//.test(prefix)],
-];
+const MAKERS: Record<string, (words: PythonWords) => boolean> = {
+  'python-build-standalone': ({ standalone, prefix }) => standalone === '1' || /\/uv\/python\//.test(prefix),
+  conda: ({ said, prefix }) => /conda/i.test(said) || /conda|mamba/i.test(prefix),
+  Homebrew: ({ prefix }) => /\/Cellar\/|linuxbrew/.test(prefix),
+  'python.org': ({ prefix }) => prefix.startsWith('/Library/Frameworks/Python.framework'),
+  'Fedora or Red Hat': ({ said, compiler }) => /Red Hat/.test(`${said} ${compiler}`),
+  'Debian or Ubuntu': ({ configured: args }) => /'--prefix=\/usr'/.test(args) && /-linux-gnu/.test(args),
+  pyenv: ({ prefix }) => /\/\.?pyenv\/versions\//.test(prefix),
+};
 
 /** Returns who built a Python; undefined if it does not tell. */
 export function makerOf(words: PythonWords): string | undefined {
-  return MAKERS.find(([, isMade]) => isMade(words))?.[0];
+  return Object.keys(MAKERS).find((maker) => MAKERS[maker]?.(words));
 }
 
 /** Returns the build that the words of a Python describe. An option that they leave open is absent. */

@@ -39,23 +39,17 @@ export function unreachedError(
   if (offline === undefined) return undefined;
   const before = env[nameOf(tool)];
   const says = reasonIn(output);
-  if (before === undefined ? says === undefined : !NOT_CACHED.test(output) && says === undefined)
-    return undefined;
+  if (says === undefined && (before === undefined || !NOT_CACHED.test(output))) return undefined;
   const reason = before ?? says ?? '';
   Object.assign(env, offline, { [nameOf(tool)]: reason });
-  return new ToolchainError(
-    `${tool} cannot reach its registry: ${reason}`,
-    'check the network and try again',
-  );
+  const message = `${tool} cannot reach its registry: ${reason}`;
+  return new ToolchainError(message, 'check the network and try again');
 }
 
 /** Returns the last line about a connection, without addresses, because it is stored with the run. */
 function reasonIn(output: string): string | undefined {
   const line = output.split('\n').findLast((one) => UNREACHED.test(one));
   const at = line?.search(UNREACHED) ?? 0;
-  return line
-    ?.slice(at)
-    .split("')")[0]
-    ?.trim()
-    .replaceAll(/\w+:\/\/[^\s`'")]+/g, '…');
+  const reason = line?.slice(at).replace(/'\).*/, '').trim();
+  return reason?.replaceAll(/\w+:\/\/[^\s`'")]+/g, '…');
 }

@@ -51,7 +51,9 @@ export async function attachTools(
       running.push({ child, tool, output, printed: () => text });
     }
     for (const { child, tool, printed } of running) {
-      await waitFor(() => hasEnded(child) || tool.isReady(printed()));
+      const message = new TrialError(`the profiler did not attach within ${ATTACH_MS / 1000} s`);
+      const timeout = { milliseconds: ATTACH_MS, message };
+      await pWaitFor(() => hasEnded(child) || tool.isReady(printed()), { interval: POLL_MS, timeout });
       if (hasEnded(child)) throw failed(printed());
     }
   } catch (error) {
@@ -71,14 +73,6 @@ export async function attachTools(
     },
     [Symbol.asyncDispose]: end,
   };
-}
-
-async function waitFor(isDone: () => boolean): Promise<void> {
-  const timeout = {
-    milliseconds: ATTACH_MS,
-    message: new TrialError(`the profiler did not attach within ${ATTACH_MS / 1000} s`),
-  };
-  await pWaitFor(isDone, { interval: POLL_MS, timeout });
 }
 
 function failed(printed: string): BenchError {

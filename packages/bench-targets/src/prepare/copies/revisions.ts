@@ -67,11 +67,15 @@ const DOCUMENT = /\.(md|mdx|rst|adoc)$|(^|\/)(LICENSE|NOTICE|AUTHORS|CODEOWNERS|
 export async function listDocuments(folder: string, [one, other]: readonly [Copy, Copy]): Promise<string[]> {
   const top = await findRepository(folder);
   const trees = [one, other].flatMap(({ kind, commit }) => (kind === 'revision' ? (commit ?? []) : []));
-  const changed = await git(top, ['diff', '--name-only', '-z', ...trees, '--']);
-  const fresh =
-    trees.length === 2 ? '' : await git(top, ['ls-files', '-z', '--others', '--exclude-standard']);
-  const names = `${changed}${fresh}`.split('\0').filter((name) => name !== '');
+  const names = await listNames(top, ['diff', '--name-only', '-z', ...trees, '--']);
+  if (trees.length < 2)
+    names.push(...(await listNames(top, ['ls-files', '-z', '--others', '--exclude-standard'])));
   return names.every((name) => DOCUMENT.test(name)) ? names : [];
+}
+
+/** Returns the names of files that git prints with `-z`. */
+async function listNames(folder: string, args: readonly string[]): Promise<string[]> {
+  return (await git(folder, args)).split('\0').filter((name) => name !== '');
 }
 
 async function findRevision(top: string, name: string): Promise<Copy> {
@@ -196,8 +200,8 @@ async function writeCommit(top: string, commit: string, folder: string): Promise
 
 /** Copies the tracked files and the new ones that git does not ignore. */
 async function copyTree(top: string, folder: string): Promise<void> {
-  const listed = await git(top, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
-  for (const name of new Set(listed.split('\0').filter((one) => one !== ''))) {
+  const listed = await listNames(top, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  for (const name of new Set(listed)) {
     const [from, to] = [join(top, name), join(folder, name)];
     // A deleted file is still in the index, as is one whose folder is a link now; a nested repository is listed as a folder.
     const found = lookInside(top, name);
@@ -219,13 +223,12 @@ type Beside = Record<'linked' | 'copied', string[]>;
  * secret leaves its folder. Returns the names of both.
  */
 async function addBeside(top: string, folder: string): Promise<Beside> {
-  const listed = await git(top, ['ls-files', '-z', '--others', '--', ...BESIDE]);
   const added: Beside = { linked: [], copied: [] };
-  for (const name of listed.split('\0')) {
+  for (const name of await listNames(top, ['ls-files', '-z', '--others', '--', ...BESIDE])) {
     const [from, to] = [join(top, name), join(folder, name)];
     // The folders of packages and builds are not in the copy. A commit may hold a link there, or on the way, that leads out.
     const isFree = lookInside(folder, dirname(name))?.isDirectory() && !lookInside(folder, name);
-    if (name === '' || !isFile(from) || isFree !== true) continue;
+    if (!isFile(from) || isFree !== true) continue;
     if (holdsSettings(basename(name))) {
       symlinkSync(from, to);
       added.linked.push(name);

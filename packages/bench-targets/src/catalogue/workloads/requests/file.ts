@@ -44,14 +44,8 @@ function toRequest(
   shared: Record<string, string>,
   folder: string,
 ): UserRequest {
-  const {
-    request,
-    weight = 1,
-    headers = {},
-    body,
-    repeat,
-    expect,
-  }: WrittenRequest = typeof one === 'string' ? { request: one } : one;
+  const written: WrittenRequest = typeof one === 'string' ? { request: one } : one;
+  const { request, weight = 1, headers = {}, body, repeat, expect } = written;
   const { status } = expect ?? {};
   return {
     ...splitLine(request),
