@@ -3,7 +3,7 @@ import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { sum } from 'bench-statistics/numbers';
 import { makeReason } from 'bench-model/reasons';
 import type { FailedTrial, Placement, Trial } from 'bench-model/record';
-import { plannedHead } from 'bench-http/measure/life';
+import { plannedHead } from 'bench-http/measure/trial';
 import { failTrial, type RunEffects } from 'bench-http/measure/run';
 
 /** A host that measures one round after the other. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TrialEffects } from 'bench-http/measure/life';
+import type { TrialEffects } from 'bench-http/measure/effects';
 import { engine as client, needs } from '../../testing/needs.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonsOf, sumOf, toldLoadOf } from './rig.ts';
 

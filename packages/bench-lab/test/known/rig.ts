@@ -20,7 +20,7 @@ import { prepareAll } from 'bench-targets/prepare/prepare';
 import { readText } from 'bench-machine/procfs';
 import { run } from 'bench-http/measure/run';
 import { measureTogether } from 'bench-http/measure/conductor';
-import type { TrialEffects } from 'bench-http/measure/life';
+import type { TrialEffects } from 'bench-http/measure/effects';
 import { background } from 'bench-http/services/background/companion';
 import { keepDatabase } from 'bench-http/services/database/companion';
 import type { RunningCompanion } from 'bench-http/services/companion';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Server } from 'bench-machine/launch';
-import type { TrialEffects } from 'bench-http/measure/life';
+import type { TrialEffects } from 'bench-http/measure/effects';
 import { ASKED_BEFORE, accountOf, loadOf, openRig, type Seen } from './rig.ts';
 
 const rig = openRig();

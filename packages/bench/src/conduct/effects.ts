@@ -21,6 +21,7 @@ import type { RunEffects } from '../measure/run.ts';
 import { wakingRequest } from 'bench-targets/catalogue/workloads/workload';
 import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
+import { present } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import type { RunningCompanion } from '../services/companion.ts';
 
@@ -115,13 +116,15 @@ export async function createEffects({
       readRunningCode(server, code, answerFile(folder, id, 'imports'), () =>
         sendRequest(server, wakingRequest(draw)),
       ),
-    seeServer: (server, prepared, { id }, draw) =>
-      seeServer(server, prepared, answerFile(folder, id, 'runtime'), () =>
-        sendRequest(server, wakingRequest(draw)),
-      ),
-    readInterpreter: async (server, { runtime }) => {
+    async seeServer(server, { prepared, target }, { id }, draw) {
       const pid = server.isRemote === true ? undefined : server.pid();
-      return pid === undefined ? undefined : readInterpreterOf(pid, runtime?.kind);
+      const interpreter = pid === undefined ? undefined : await readInterpreterOf(pid, target.runtime?.kind);
+      const wake = (): Promise<unknown> => sendRequest(server, wakingRequest(draw));
+      const seen =
+        prepared?.stack.project === undefined
+          ? { attested: [] }
+          : await seeServer(server, prepared, answerFile(folder, id, 'runtime'), wake);
+      return { ...seen, ...present({ interpreter }) };
     },
     async resources(server, beside) {
       const { cgroup, isRemote } = server;

@@ -14,7 +14,8 @@ import type { Control } from 'bench-model/measured';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, sizeWindow, type TurnPlan } from '../plan/turns.ts';
-import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
+import type { TrialContext, TrialEffects } from './effects.ts';
+import { ServerLife, type ReadyServer } from './life.ts';
 import type { Window } from 'bench-load/engine';
 import type { Clock } from 'bench-machine/resources/cpu-meter';
 import { joinSampled } from 'bench-machine/resources/sampler';
@@ -96,7 +97,7 @@ async function loadAll(
   const { clock } = effects;
   const isShared = route !== undefined && life !== undefined;
   const isWarm = (side: Side): boolean =>
-    isShared && side.trial !== undefined && side.life.isWarmedUp(side.trial);
+    isShared && side.trial !== undefined && side.life.requests.isWarmedUp(side.trial);
   const seconds = (side: Side): number | undefined => (isWarm(side) ? ROUTE_SECONDS.warmup : undefined);
   if (isShared) {
     const whole = servers
@@ -133,7 +134,7 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
     return taker === undefined ? [] : [{ ...one, taker }];
   });
   const areShort = turning.length === loaded.length;
-  const { connections } = only.side.ready.spec;
+  const { connections } = only.side.spec;
   const needs = {
     sides: loaded.length,
     windowSeconds: sizeWindow(plan, { cycleSeconds, connections }),
@@ -219,7 +220,7 @@ async function takeTurns(
     const { side, taker, silence, session, attempt: attemptIt } = turning[turn] as Turning;
     const { life, trial } = side;
     await attemptIt(async () => {
-      await life.renewToken(turns.rampSeconds + turns.spanSeconds, {
+      await life.requests.renewToken(turns.rampSeconds + turns.spanSeconds, {
         session,
         trial,
         aside: (login) => taker.aside(login),
@@ -257,8 +258,8 @@ async function takeControl(
   share: number,
   clock: Clock,
 ): Promise<void> {
-  const { life, trial, ready, result } = side;
-  const { metered, spec } = ready;
+  const { life, trial, ready, spec, result } = side;
+  const { metered } = ready;
   const { turns: taken } = result;
   const { turns: short } = session;
   // Requests that are sent once each may be used up.
@@ -270,7 +271,7 @@ async function takeControl(
     const planting = { share, turns: turns.order.length / 2 };
     const taker = await ControlTaker.begin({ metered, burner, clock, taken }, planting);
     for (const turn of turns.order) {
-      await life.renewToken(turns.rampSeconds + turns.spanSeconds, { session, trial });
+      await life.requests.renewToken(turns.rampSeconds + turns.spanSeconds, { session, trial });
       await silence.during(() => taker.take(short, turns, turn === 1));
     }
     return await taker.end();
@@ -308,6 +309,5 @@ async function warmSides(loaded: readonly Loaded[], { plan, seconds }: Loading):
 }
 
 function noteAll(loaded: readonly Loaded[], reasons: readonly Reason[][]): void {
-  for (const [index, { side }] of loaded.entries())
-    for (const reason of reasons[index] ?? []) side.outcome.note(reason);
+  for (const [index, { side }] of loaded.entries()) side.outcome.add(...(reasons[index] ?? []));
 }

@@ -21,7 +21,7 @@ import { present } from 'bench-model/options';
 import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from 'bench-targets/prepare/prepare';
 import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
-import type { TrialEffects } from './life.ts';
+import type { TrialEffects } from './effects.ts';
 
 /** The inputs of a server, whoever started it. */
 export interface ServerContext {

@@ -4,7 +4,8 @@ import type { Plan } from 'bench-model/plan';
 import type { LoadEngine, LoadSession, Window } from 'bench-load/engine';
 import type { LoadSpec } from 'bench-load/protocol';
 import type { Sampled } from 'bench-machine/resources/sampler';
-import type { LifeTrial, ReadyServer, ServerLife } from './life.ts';
+import type { ReadyServer, ServerLife } from './life.ts';
+import type { LifeTrial } from './trial.ts';
 import { Silence } from './silence.ts';
 import { accountFor, runWindow, watchForDeath, type WindowResult } from './window.ts';
 
@@ -16,13 +17,16 @@ export interface Side {
   /** The trial or, before all of them, the server: a failure of the load is its failure. */
   outcome: LifeTrial | ServerLife;
   ready: ReadyServer;
+  /** Its load, with the token of now. */
+  spec: LoadSpec;
   samples: Sampled[];
   result: Partial<Omit<WindowResult, 'sampled'>>;
 }
 
 /** Returns the side of a trial, or of the load before all trials of a server. */
 export function sideOf(life: ServerLife, ready: ReadyServer, trial?: LifeTrial): Side {
-  return { life, trial, outcome: trial ?? life, ready, samples: [], result: {} };
+  const spec = life.specOf(trial);
+  return { life, trial, outcome: trial ?? life, ready, spec, samples: [], result: {} };
 }
 
 /** Takes one step with a server or a trial that has not failed. A failure in it affects only that one. */
@@ -88,8 +92,8 @@ export async function withSessions(
   try {
     for (const side of sides) {
       const { life, trial, outcome } = side;
-      await attempt(outcome, () => life.renewToken(0));
-      side.ready = { ...side.ready, spec: life.specOf(trial) };
+      await attempt(outcome, () => life.requests.renewToken(0));
+      side.spec = life.specOf(trial);
     }
     await using sessions = new AsyncDisposableStack();
     using watches = new DisposableStack();
@@ -97,8 +101,8 @@ export async function withSessions(
     const outlive = outliveAmong(deaths);
     const loaded: Loaded[] = [];
     for (const [index, side] of sides.entries()) {
-      const { life, ready, outcome } = side;
-      const session = await generators.open(ready.spec);
+      const { life, spec, outcome } = side;
+      const session = await generators.open(spec);
       // A generator that has failed has failed its sides before.
       sessions.defer(() => session.leave?.().catch(() => {}));
       sessions.use(accountFor(session, (counts) => life.account(counts)));
@@ -131,7 +135,7 @@ export async function openWindow(
 ): Promise<WindowResult> {
   const { life, trial, ready } = side;
   const seconds = window.warmupSeconds + window.windowSeconds;
-  await outlive(() => life.renewToken(seconds, { session, trial }));
+  await outlive(() => life.requests.renewToken(seconds, { session, trial }));
   if (window.windowSeconds === 0)
     return { load: await outlive(() => session.fire(window, () => {})), sampled: undefined };
   using during = life.duringLoad();

@@ -6,15 +6,17 @@ import { identify } from 'bench-machine/identity';
 import type { Server } from 'bench-machine/launch';
 import { familyOf, readLink } from 'bench-machine/procfs';
 import { nameOfRuntime } from 'bench-model/planned';
-import type { Attestation } from 'bench-model/target';
+import type { Attestation, Interpreter } from 'bench-model/target';
 import { claimsOfRuntime } from 'bench-targets/catalogue/runtimes';
 import { askRuntime } from 'bench-targets/prepare/imports';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { ServerProcess } from 'bench-model/record';
 
-/** A user's server as it was seen from outside. */
+/** A server as it was seen from outside. */
 export interface SeenServer {
   process?: ServerProcess;
+  /** The build of its interpreter. */
+  interpreter?: Interpreter;
   /** The state of each Python process: version, GIL and the module that switched it on, JIT. Empty for every other server. */
   attested: Attestation[];
 }

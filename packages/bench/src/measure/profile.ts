@@ -16,7 +16,8 @@ import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
 import { causedBetween, placesOf, withTold } from './caused.ts';
-import { ServerLife, type TrialContext, type TrialEffects } from './life.ts';
+import type { TrialContext, TrialEffects } from './effects.ts';
+import { ServerLife } from './life.ts';
 import { attempt, Generators, sideOf, withSessions, type Loaded } from './loaded.ts';
 import { TurnTaker } from './turns.ts';
 import { warmUp } from './warm-up.ts';
@@ -78,7 +79,7 @@ async function takeTurns(
   const taker = TurnTaker.of({ ...ready, sampler: undefined, beside: [] }, turns);
   if (turns === undefined || taker === undefined) throw new Error('the load driver takes no turns');
   const load: Load = async (seconds) => {
-    await life.renewToken(seconds, { session });
+    await life.requests.renewToken(seconds, { session });
     const { answers } = await outlive(() => taker.take({ rampSeconds: 0, spanSeconds: seconds }));
     if (answers === 0) throw new TrialError('no correct response under load');
     return { answers, cpuUs: (taker.taken.cpuUs?.at(-1) ?? 0) / answers };

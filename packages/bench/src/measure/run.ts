@@ -10,7 +10,7 @@ import { measureTogether } from './conductor.ts';
 import { scaleTo } from './launcher.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Launchable } from 'bench-targets/prepare/prepare';
-import type { TrialContext, TrialEffects } from './life.ts';
+import type { TrialContext, TrialEffects } from './effects.ts';
 
 /** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {

@@ -45,7 +45,7 @@ export async function warmUp(
     for (const trial of side.trial === undefined ? side.life.trials : [side.trial]) {
       trial.addWarmup(seconds);
       if (compilersShare !== undefined && !trial.failed)
-        trial.note(makeReason('compiling', { share: compilersShare, seconds }));
+        trial.add(makeReason('compiling', { share: compilersShare, seconds }));
     }
   }
   return { cycleSeconds, trends };
@@ -55,7 +55,7 @@ export async function warmUp(
 export function rampOf({ side, seconds, session }: Warmable, plan: Plan, cycleSeconds: number): number {
   // A tool opens new connections for its window.
   if (seconds === 0 || plan.warmupSeconds === 0 || session.count === undefined) return 0;
-  return Math.max(RAMP_SECONDS, cycleSeconds, side.ready.spec.spreadSeconds ?? 0);
+  return Math.max(RAMP_SECONDS, cycleSeconds, side.spec.spreadSeconds ?? 0);
 }
 
 function sideOf(server: Warmable, plan: Plan): WarmingSide {
@@ -69,7 +69,7 @@ function sideOf(server: Warmable, plan: Plan): WarmingSide {
     runtime: ready.seen?.runtime,
     meter: ready.metered?.meter,
     compilers: ready.seen?.compilers,
-    prepare: (seconds) => attempt(() => life.renewToken(seconds, { session, trial })),
+    prepare: (seconds) => attempt(() => life.requests.renewToken(seconds, { session, trial })),
     async fire(warmupSeconds) {
       let result: LoadResult | undefined;
       await attempt(() =>
@@ -94,7 +94,7 @@ function sliceFor({ side, session }: Warmable, { leastSeconds, mostSeconds }: Sp
   const least = isSet ? LONGEST_SLICE_SECONDS : sliceOf(leastSeconds);
   const ordered = isSet ? leastSeconds : ORDERED_SLICE_SECONDS;
   // Connections whose responses are slow begin one after the other.
-  return Math.max(session.turns === undefined ? ordered : least, side.ready.spec.spreadSeconds ?? 0, least);
+  return Math.max(session.turns === undefined ? ordered : least, side.spec.spreadSeconds ?? 0, least);
 }
 
 type Span = Pick<WarmingSide, 'leastSeconds' | 'mostSeconds'>;
@@ -113,13 +113,18 @@ function exactly(seconds: number): Span {
 
 /** Returns the shortest and the longest warm-up of a server, in seconds. */
 function spanOf({ side, seconds }: Warmable, plan: Plan): Span {
-  const { seen, isOwn, mostWarmupSeconds = LONGEST_WARMUP_SECONDS, spec } = side.ready;
+  const { ready, spec } = side;
+  const { seen, prepared } = ready;
+  const mostSeconds = prepared?.stack.warmupSeconds ?? LONGEST_WARMUP_SECONDS;
   if (seconds !== undefined) return exactly(seconds);
   if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
-  const own = leastWarmup({ runtime: seen?.runtime, hasShortDelays: isOwn || (seen?.cores ?? 1) > 1 });
-  const least = Math.min(mostWarmupSeconds, Math.max(own, plan.waitSeconds ?? 0));
+  const own = leastWarmup({
+    runtime: seen?.runtime,
+    hasShortDelays: prepared !== undefined || (seen?.cores ?? 1) > 1,
+  });
+  const least = Math.min(mostSeconds, Math.max(own, plan.waitSeconds ?? 0));
   if (plan.quick) return exactly(Math.max(plan.warmupSeconds, least));
   // What a longer load uses up cannot be measured any more.
   const isUsedUp = spec.routes?.some(({ once }) => once === true) ?? false;
-  return isUsedUp ? exactly(least) : { leastSeconds: least, mostSeconds: mostWarmupSeconds };
+  return isUsedUp ? exactly(least) : { leastSeconds: least, mostSeconds };
 }

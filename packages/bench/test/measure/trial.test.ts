@@ -7,6 +7,7 @@ import { measure, PLACED, textsOf } from './one-trial.ts';
 import type { Step } from './world.ts';
 import { makeReason } from 'bench-model/reasons';
 import { METRIC_IDS } from 'bench-model/metrics';
+import { measuredOf } from 'bench-model/trial';
 import { RECORD_SCHEMA } from 'bench-model/versions';
 
 const fail = (text: string) => () => {
@@ -60,16 +61,15 @@ describe('a trial of one server', () => {
 
   it('records the interpreter of the live server, also if the trial fails', async () => {
     const interpreter = { implementation: 'CPython', version: '3.13.0', pgo: false };
-    expect((await measure({ interpreter })).trial).toMatchObject({ status: 'ok', interpreter });
-    const failing = await measure({ interpreter, at: { fire: fail('it died') } });
+    expect((await measure({ seen: { interpreter } })).trial).toMatchObject({ status: 'ok', interpreter });
+    const failing = await measure({ seen: { interpreter }, at: { fire: fail('it died') } });
     expect(failing.trial).toMatchObject({ status: 'failed', interpreter });
     expect((await measure()).trial).not.toHaveProperty('interpreter');
   });
 
   it('derives CPU and context switches per request', async () => {
     const { trial } = await measure();
-    if (trial.status === 'failed') throw new Error('failed');
-    const { cpuUsPerRequest, contextSwitchesPerRequest, startupSeconds } = trial.measured;
+    const { cpuUsPerRequest, contextSwitchesPerRequest, startupSeconds } = measuredOf(trial)!;
     // Half a core over 10,000 responses a second; 100,000 switches over 50,000 responses.
     expect(cpuUsPerRequest).toBeCloseTo(50);
     expect(contextSwitchesPerRequest).toBe(2);
@@ -80,20 +80,17 @@ describe('a trial of one server', () => {
     const warmup = { milliseconds: 50, ok: [100, 200], answers: 310 };
     // One response until it was ready and two to verify it.
     const { trial } = await measure({ load: sampleLoad({ warmup }), asks: { ready: 1, verify: 2 } });
-    if (trial.status === 'failed') throw new Error('failed');
-    expect(trial.measured.age).toMatchObject({ answers: 313 });
-    const { age, startupSeconds } = trial.measured;
+    const { age, startupSeconds } = measuredOf(trial)!;
+    expect(age).toMatchObject({ answers: 313 });
     expect(age?.secondsSinceStart).toBeGreaterThanOrEqual(startupSeconds as number);
   });
 
   it('collects garbage between the verification and the load, and records how many processes did', async () => {
     const { trial, world } = await measure({ collected: 1 });
-    if (trial.status === 'failed') throw new Error('failed');
-    expect(trial.measured.age).toMatchObject({ collected: 1 });
+    expect(measuredOf(trial)?.age).toMatchObject({ collected: 1 });
     expect(world.done.slice(2, 5)).toEqual(['verify before the load', 'collect garbage', 'resources']);
     const { trial: other } = await measure();
-    if (other.status === 'failed') throw new Error('failed');
-    expect(other.measured.age).not.toHaveProperty('collected');
+    expect(measuredOf(other)!.age).not.toHaveProperty('collected');
   });
 
   it('records no responses that the engine does not report, and no age of a server that was already running', async () => {
@@ -101,8 +98,7 @@ describe('a trial of one server', () => {
     if (trial.status === 'failed') throw new Error('failed');
     expect(Object.keys(trial.measured.age ?? {})).toEqual(['secondsSinceStart']);
     const { trial: attached } = await measure({ isAttached: true });
-    if (attached.status === 'failed') throw new Error('failed');
-    expect(attached.measured).not.toHaveProperty('age');
+    expect(measuredOf(attached)!).not.toHaveProperty('age');
   });
 
   it('divides all CPU by the responses of a fixed amount of requests', async () => {
@@ -122,10 +118,10 @@ describe('a trial of one server', () => {
       contextSwitches: 4000,
     };
     const { trial } = await measure({ load, sampled: { host: {}, server } }, { line: '--amount 2000' });
-    if (trial.status === 'failed') throw new Error('failed');
-    expect(trial.measured.cpuUsPerRequest).toBeCloseTo(50);
-    expect(trial.measured.contextSwitchesPerRequest).toBeCloseTo(2);
-    expect(trial.measured.server).toMatchObject({ seconds: 0.4, coresUsed: 0.25 });
+    const { cpuUsPerRequest, contextSwitchesPerRequest, server: used } = measuredOf(trial)!;
+    expect(cpuUsPerRequest).toBeCloseTo(50);
+    expect(contextSwitchesPerRequest).toBeCloseTo(2);
+    expect(used).toMatchObject({ seconds: 0.4, coresUsed: 0.25 });
   });
 
   it('omits figures that could not be measured', async () => {

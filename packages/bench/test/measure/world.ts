@@ -2,7 +2,7 @@
 
 import type { RunEvent } from 'bench-model/planned';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
-import type { Attestation, Interpreter, Target } from 'bench-model/target';
+import type { Attestation, Target } from 'bench-model/target';
 import type { BackgroundUse } from 'bench-model/companions';
 import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
@@ -11,6 +11,7 @@ import type { LoadSession, Window } from 'bench-load/engine';
 import type { LoadSpec, Turn } from 'bench-load/protocol';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Sampled } from 'bench-machine/resources/sampler';
+import type { SeenServer } from '../../src/measure/outside.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Background } from '../../src/services/background/request.ts';
@@ -60,8 +61,8 @@ export interface Twist {
   collected?: number;
   /** The cores that the server may use when its window opens, and when it has closed; without it, they are unknown. */
   cores?: [opened: number[], closed: number[]];
-  /** The interpreter of the server; without it, it is not known. */
-  interpreter?: Interpreter;
+  /** What is seen of the server from outside. */
+  seen?: Partial<SeenServer>;
   /** True for a server that was already running. */
   isAttached?: boolean;
   /** The result of each check of the upstream; without it there is no upstream. */
@@ -213,7 +214,7 @@ export function createWorld(twist: Twist = {}): World {
       },
     }),
     readCores: () => twist.cores?.[hasMeasured ? 1 : 0],
-    readInterpreter: async () => twist.interpreter,
+    seeServer: async () => ({ attested: [], ...twist.seen }),
     async readCode(_server, { from }) {
       done.push('read code');
       return { from };
