@@ -84,6 +84,8 @@ interface SeenStep extends PlannedStep {
   shares: Shares[];
   /** The generator may have broken a promise: by its CPU, or because it sent or read late. */
   isSpoilt: boolean;
+  /** All promises were kept. */
+  isKept: boolean;
   busy: number;
 }
 
@@ -168,7 +170,7 @@ export class CapacitySearch {
   /** Returns the next open loop; undefined if the search is over. */
   next(): PlannedStep | undefined {
     const left = this.#seconds - this.#spent;
-    const { perSecond, deviation, slope } = this.#estimate(this.#around);
+    const { perSecond, deviation, slope } = this.#estimate();
     const isKnown =
       this.#known !== undefined || deviation < KNOWN || this.#spent >= COARSE_PART * this.#seconds;
     if (isKnown) this.#fineSeconds ??= secondsOfFine(left);
@@ -187,9 +189,13 @@ export class CapacitySearch {
 
   /** Returns true if a promise was kept at one rate and broken at another. */
   #isBracketed(): boolean {
-    const counted = this.#steps.filter((step) => this.#counts(step));
-    const kept = counted.map((step) => this.#keeps(step));
+    const kept = this.#counted.map(({ isKept }) => isKept);
     return kept.includes(true) && kept.includes(false);
+  }
+
+  /** The steps that count: one that the generator spoilt does if the promises were kept all the same. */
+  get #counted(): SeenStep[] {
+    return this.#steps.filter(({ isSpoilt, isKept }) => !isSpoilt || isKept);
   }
 
   /** Takes the result of an open loop. */
@@ -198,15 +204,19 @@ export class CapacitySearch {
     const use = busiest(load);
     const shares = this.#promises.map((promise) => sharesOf(promise, planned.perSecond, load));
     const isLate = this.#promises.some((promise) => dependsOnGenerator(promise, load));
-    this.#steps.push({ ...planned, shares, isSpoilt: use > FULL || isLate, busy: use });
+    const isKept = this.#promises.every((promise, index) => {
+      const one = shares[index] as Shares;
+      return shareOf(one) < allowedShare(promise, one.requests);
+    });
+    this.#steps.push({ ...planned, shares, isSpoilt: use > FULL || isLate, isKept, busy: use });
   }
 
   /** Returns the capacity so far. Throws if there was no step. */
   result(): FoundRate {
-    const { perSecond: found, index, deviation } = this.#estimate(this.#around);
+    const { perSecond: found, index, deviation } = this.#estimate();
     const by = this.#promises[index] as Promised;
-    const kept = this.#steps.filter((step) => this.#keeps(step));
-    const broken = this.#steps.filter((step) => !step.isSpoilt && !this.#keeps(step));
+    const kept = this.#steps.filter(({ isKept }) => isKept);
+    const broken = this.#steps.filter((step) => !step.isSpoilt && !step.isKept);
     const nearest = this.#nearest(kept, found);
     const { perSecond, shares } = this.#steps[nearest] as SeenStep;
     const common = { by, nearest };
@@ -236,10 +246,6 @@ export class CapacitySearch {
     return { ...common, perSecond: found, reasons: [...few, ...this.#judgeKept(by, index)] };
   }
 
-  get #start(): number {
-    return this.#known ?? FIRST_SHARE * this.#pacePerSecond;
-  }
-
   /** Keeps a rate below those at which the generator was saturated, and within reason. */
   #limit(perSecond: number): number {
     const [least, most] =
@@ -256,15 +262,12 @@ export class CapacitySearch {
     return reaches.length === 0 ? Infinity : Math.max(...reaches);
   }
 
-  /** Where earlier trials found the capacity. */
-  get #around(): Around | undefined {
-    return this.#known === undefined ? undefined : { perSecond: this.#known, deviation: KNOWN_DEVIATION };
-  }
-
   /** Returns the capacity by the promise that breaks first, of the steps that count. */
-  #estimate(around?: Around): Threshold & { index: number } {
-    const counted = this.#steps.filter((step) => this.#counts(step));
-    const start = this.#steps.at(-1)?.perSecond ?? this.#start;
+  #estimate(): Threshold & { index: number } {
+    const earlier = this.#known;
+    const around = earlier === undefined ? undefined : { perSecond: earlier, deviation: KNOWN_DEVIATION };
+    const counted = this.#counted;
+    const start = this.#steps.at(-1)?.perSecond ?? earlier ?? FIRST_SHARE * this.#pacePerSecond;
     const all = this.#promises.map((promise, index) => {
       const { steepness } = this.#learned[index] ?? {};
       const known = { start, limitSeconds: limitSecondsOf(promise), steepness, around };
@@ -275,17 +278,6 @@ export class CapacitySearch {
       return { index, ...locateThreshold(shares, levelOf(promise), { ...known, isRough }) };
     });
     return all.toSorted((a, b) => a.perSecond - b.perSecond)[0]!;
-  }
-
-  /** A step that the generator spoilt still counts if the promises were kept all the same. */
-  #counts(step: SeenStep): boolean {
-    return !step.isSpoilt || this.#keeps(step);
-  }
-
-  #keeps({ shares }: SeenStep): boolean {
-    return shares.every(
-      (one, index) => shareOf(one) < allowedShare(this.#promises[index] as Promised, one.requests),
-    );
   }
 
   /** Returns the index of a step near the capacity, if possible a kept one; in a first search without kept ones that of the lowest rate. */
@@ -310,9 +302,8 @@ export class CapacitySearch {
 
   /** Judges whether the steps near the capacity have as many responses as their percentile needs. */
   #judgeAnswers(by: Promised, index: number, { perSecond, deviation }: Around): Reason[] {
-    const counted = this.#steps.filter((step) => this.#counts(step));
     const answers = answersNear(
-      counted.map(({ shares }) => shares[index] as Shares),
+      this.#counted.map(({ shares }) => shares[index] as Shares),
       perSecond,
     );
     const needed = neededFor(by);

@@ -17,14 +17,13 @@ import { planTurns, sizeWindow, type TurnPlan } from '../plan/turns.ts';
 import type { TrialContext, TrialEffects } from './effects.ts';
 import { ServerLife, type ReadyServer } from './life.ts';
 import type { Window } from 'bench-load/engine';
-import type { Clock } from 'bench-machine/resources/cpu-meter';
+import { whileItLives, type Clock } from 'bench-machine/resources/cpu-meter';
 import { joinSampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
 import { ControlTaker } from './control.ts';
 import { attempt, Generators, openWindow, sideOf, withSessions, type Loaded, type Side } from './loaded.ts';
 import { OpenLoops, searchCapacity } from './open-loops.ts';
 import { TurnTaker } from './turns.ts';
-import { beginWatch, endWatch, isWatched } from './upkeep.ts';
 import { rampOf, warmUp } from './warm-up.ts';
 
 const AMOUNT_SECONDS = 600;
@@ -205,12 +204,19 @@ async function takeTurns(
   /** Ends early if all servers have ended. */
   const pause = async (seconds: number): Promise<void> =>
     turning.find(({ side }) => !side.outcome.failed)?.attempt(() => clock.pause(seconds));
+  /** The end of a companion is no fault of the server. */
+  const markWatch = (edge: 'begin' | 'end'): Promise<void> =>
+    each(async ({ side: { ready } }) => {
+      ready.metered?.upkeep[edge]();
+      for (const { upkeep } of ready.beside ?? []) whileItLives(() => upkeep[edge]());
+    });
   const watch = async (): Promise<void> => {
-    await each(async ({ side }) => beginWatch(side.ready));
+    await markWatch('begin');
     await pause(watchSeconds(plan));
-    await each(async ({ side }) => endWatch(side.ready));
+    await markWatch('end');
   };
-  if (!isShared || !turning.every(({ side }) => isWatched(side.ready))) {
+  const meters = turning.flatMap(({ side }) => side.ready.metered ?? []);
+  if (!isShared || !meters.every(({ upkeep }) => upkeep.usPerSecond !== undefined)) {
     await pause(QUIET_SECONDS.deferred);
     await watch();
   }

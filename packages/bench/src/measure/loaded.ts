@@ -7,7 +7,7 @@ import type { Sampled } from 'bench-machine/resources/sampler';
 import type { ReadyServer, ServerLife } from './life.ts';
 import type { LifeTrial } from './trial.ts';
 import { Silence } from './silence.ts';
-import { accountFor, runWindow, watchForDeath, type WindowResult } from './window.ts';
+import { watchForDeath, type WindowResult } from './window.ts';
 
 /** The load on a running server for one of its trials, and the results so far. */
 export interface Side {
@@ -105,7 +105,11 @@ export async function withSessions(
       const session = await generators.open(spec);
       // A generator that has failed has failed its sides before.
       sessions.defer(() => session.leave?.().catch(() => {}));
-      sessions.use(accountFor(session, (counts) => life.account(counts)));
+      sessions.defer(async () => {
+        // Undefined if its generators failed, or if its engine keeps no account.
+        const lifetime = await session.count?.().catch(() => undefined);
+        if (lifetime !== undefined) life.account(lifetime);
+      });
       const own: Loaded['outlive'] = (step) => outlive(step, deaths[index] as Promise<never>);
       loaded.push({
         side,
@@ -133,21 +137,28 @@ export async function openWindow(
   { side, session, outlive, ours }: Loaded,
   window: Window,
 ): Promise<WindowResult> {
-  const { life, trial, ready } = side;
+  const { life, trial } = side;
+  const { sampler } = side.ready;
   const seconds = window.warmupSeconds + window.windowSeconds;
   await outlive(() => life.requests.renewToken(seconds, { session, trial }));
   if (window.windowSeconds === 0)
     return { load: await outlive(() => session.fire(window, () => {})), sampled: undefined };
   using during = life.duringLoad();
-  const run = (): Promise<WindowResult> =>
-    runWindow(session, window, {
-      sampler: ready.sampler,
-      ours: ours(),
-      onOpened: () => life.noteAge(trial),
-      onClosed: () => during[Symbol.dispose](),
-    });
   // Not before the window has closed may what runs during the load end.
-  return await outlive(run);
+  return await outlive(async () => {
+    const marks: { opened?: Promise<void>; closed?: Promise<Sampled> } = {};
+    const load = await session.fire(window, (edge) => {
+      if (edge === 'opened') life.noteAge(trial);
+      else during[Symbol.dispose]();
+      if (sampler === undefined) return;
+      if (edge === 'opened') marks.opened = sampler.start(ours());
+      else marks.closed = sampler.stop();
+      // Its error is thrown after the window. Unhandled until then, it would end the harness.
+      marks[edge]?.catch(() => {});
+    });
+    await marks.opened;
+    return { load, sampled: await marks.closed };
+  });
 }
 
 /**
