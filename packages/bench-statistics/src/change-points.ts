@@ -3,7 +3,7 @@
  * distance to the median of its level, in noises, up to a cap; so outliers do not make levels (Fearnhead & Rigaill,
  * "Changepoint detection in the presence of outliers", JASA 2019).
  */
-import { mean, median } from './numbers.ts';
+import { mean, median, medianOfSorted, sum } from './numbers.ts';
 
 /** The constants of a cut. The noise is in the unit of the values; penalty and cap are in squared noises. */
 export interface CutRules {
@@ -32,33 +32,23 @@ export function cutIntoStretches(
   values: readonly number[],
   { noise, cap, penalty, shortest }: CutRules,
 ): Stretch[] {
-  const cheapest = Array.from({ length: values.length + 1 }, () => Infinity);
-  const startOfLast = Array.from({ length: values.length + 1 }, () => 0);
-  // The values since `from` in order of size, reused because this is the innermost loop.
-  const sorted = new Float64Array(values.length);
-  cheapest[0] = -penalty;
-  for (let from = 0; from + shortest <= values.length; from++) {
-    const before = cheapest[from]!;
-    if (before === Infinity) continue;
-    for (let to = from + 1; to <= values.length; to++) {
-      const count = to - from;
-      insertSorted(sorted, count - 1, values[to - 1]!);
-      if (count < shortest) continue;
-      const most = cheapest[to]! - before - penalty;
-      const cost = costOf(sorted, count, { noise, cap, most });
-      if (cost < most) {
-        cheapest[to] = before + penalty + cost;
-        startOfLast[to] = from;
-      }
+  const all = Float64Array.from(values);
+  const cheapest: { cost: number; stretches: Stretch[] }[] = [{ cost: -penalty, stretches: [] }];
+  for (let to = 1; to <= all.length; to++) {
+    let best = { cost: Infinity, stretches: [] as Stretch[] };
+    for (let from = 0; from <= to - shortest; from++) {
+      const before = cheapest[from]!;
+      let cost = before.cost + penalty;
+      if (cost >= best.cost) continue;
+      // oxlint-disable-next-line unicorn/no-array-sort -- toSorted takes five times as long.
+      const own = all.slice(from, to).sort();
+      const centre = medianOfSorted(own);
+      for (const value of own) cost += Math.min(cap, ((value - centre) / noise) ** 2);
+      if (cost < best.cost) best = { cost, stretches: [...before.stretches, { from, to, centre }] };
     }
+    cheapest.push(best);
   }
-
-  const stretches: Stretch[] = [];
-  if (cheapest[values.length] === Infinity) return stretches;
-  for (let to = values.length; to > 0; to = startOfLast[to]!) {
-    stretches.unshift(stretchOf(values, startOfLast[to]!, to));
-  }
-  return stretches;
+  return cheapest.at(-1)?.stretches ?? [];
 }
 
 /**
@@ -111,39 +101,8 @@ export function residualsOf(values: readonly number[], stretches: readonly Stret
 
 /** The correlation of each value with the next, for values whose centre is 0; 0 if they are all 0. */
 export function correlateNeighbours(values: readonly number[]): number {
-  let product = 0;
-  let square = 0;
-  for (const [i, value] of values.entries()) {
-    product += value * (values[i - 1] ?? 0);
-    square += value ** 2;
-  }
-  return square === 0 ? 0 : product / square;
-}
-
-/** Inserts a value into the first `count` sorted values. */
-function insertSorted(sorted: Float64Array, count: number, value: number): void {
-  let at = count;
-  for (; at > 0 && sorted[at - 1]! > value; at--) sorted[at] = sorted[at - 1]!;
-  sorted[at] = value;
-}
-
-/** The cost of the first `count` sorted values as one level, or a part of it that is `most` or more. */
-function costOf(
-  sorted: Float64Array,
-  count: number,
-  { noise, cap, most }: { noise: number; cap: number; most: number },
-): number {
-  const half = count >> 1;
-  const centre = count % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
-  const scale = 1 / noise;
-  let cost = 0;
-  // The dearest values are at both ends. That in the middle of an odd number costs nothing.
-  for (let low = 0, high = count - 1; low < high && cost < most; low++, high--) {
-    const below = (sorted[low]! - centre) * scale;
-    const above = (sorted[high]! - centre) * scale;
-    cost += Math.min(cap, below * below) + Math.min(cap, above * above);
-  }
-  return cost;
+  const square = sum(values.map((value) => value ** 2));
+  return square === 0 ? 0 : sum(values.slice(1).map((value, at) => value * values[at]!)) / square;
 }
 
 function differencesAt(values: readonly number[], lag: number): number[] {

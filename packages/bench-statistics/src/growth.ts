@@ -10,7 +10,7 @@
 import type { Resources } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
-import { median, sum } from './numbers.ts';
+import { clamp, median, sum } from './numbers.ts';
 import { studentMargin } from './student.ts';
 import type { Interval } from 'bench-model/interval';
 
@@ -59,26 +59,11 @@ export function memoryByAnswers({ load, server, turns }: Watched): Level[] {
   }
   const { slices } = load;
   if (slices === undefined) return [];
-  const answersAt = countedUpTo(slices);
+  const { milliseconds, ok } = slices;
+  // The responses are even within a slice.
+  const answersAt = (seconds: number): number =>
+    sum(ok.map((count, slice) => count * clamp((seconds * 1000) / milliseconds - slice, 0, 1)));
   return (server?.memoryOverTime ?? []).map(({ seconds, bytes }) => ({ answers: answersAt(seconds), bytes }));
-}
-
-/** Returns a function that gives the responses in the first seconds of a window; they are even within a slice. */
-function countedUpTo({
-  milliseconds,
-  ok,
-}: {
-  milliseconds: number;
-  ok: readonly number[];
-}): (seconds: number) => number {
-  const before = [0];
-  for (const count of ok) before.push((before.at(-1) ?? 0) + count);
-  const whole = sum(ok);
-  return (seconds) => {
-    const place = (seconds * 1000) / milliseconds;
-    const slice = Math.floor(place);
-    return slice >= ok.length ? whole : (before[slice] ?? 0) + (ok[slice] ?? 0) * (place - slice);
-  };
 }
 
 /** Estimates the growth; undefined with too few levels or answers. It is not kept if a collector has had too few periods. */

@@ -33,7 +33,6 @@ const DIRECT_US = 131_072;
 export class Latencies {
   readonly #histogram = createHistogram();
   readonly #direct = new Uint32Array(DIRECT_US);
-  #isMoved = true;
 
   /** Records one latency given in ms. */
   record(milliseconds: number): void {
@@ -43,17 +42,14 @@ export class Latencies {
       return;
     }
     this.#direct[us] = (this.#direct[us] as number) + 1;
-    this.#isMoved = false;
   }
 
   /** The histogram of all latencies so far. */
   get histogram(): JsHistogram {
-    if (this.#isMoved) return this.#histogram;
     for (const [us, count] of this.#direct.entries()) {
       if (count > 0) this.#histogram.recordValueWithCount(us, count);
     }
     this.#direct.fill(0);
-    this.#isMoved = true;
     return this.#histogram;
   }
 }

@@ -35,11 +35,9 @@ export function signedRankTail(n: number): Float64Array {
  * with probability at most `alpha`: the largest k with 2 P(T ≤ k) ≤ alpha. Undefined if `n` is too small.
  */
 export function trimFor(n: number, alpha: number): number | undefined {
-  const tail = signedRankTail(n);
   // The slack lets a level that was computed as 2 P(T ≤ k) return the same k.
   const allowed = (alpha / 2) * (1 + 1e-9);
-  let k = -1;
-  while (k + 1 < tail.length && tail[k + 1]! <= allowed) k++;
+  const k = signedRankTail(n).findLastIndex((tail) => tail <= allowed);
   return k < 0 || n === 0 ? undefined : k;
 }
 

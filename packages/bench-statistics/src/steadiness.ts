@@ -72,14 +72,18 @@ export function classifySlices(counts: readonly number[]): Shape | undefined {
   if (counts.length < FEWEST_SLICES) return undefined;
 
   const width = Math.ceil(counts.length / MOST_BLOCKS);
-  const blocks = joinSlices(counts, width);
+  const blocks = Array.from({ length: Math.ceil(counts.length / width) }, (_, at) =>
+    mean(counts.slice(at * width, (at + 1) * width)),
+  );
   const typical = median(blocks);
   const least = Math.max(1, LEAST_CHANGE * typical);
 
   const cut = cutCorrelated(blocks, { ...CUT, noise: Math.max(0.5, noiseOf(blocks)) });
   const joined = joinAlike(blocks, cut, least);
   const levels = dropPauses(blocks, joined, typical, least);
-  return isErratic(blocks, levels, typical) ? 'erratic' : nameShape(levels);
+  const deviation = mean(residualsOf(blocks, levels).map(Math.abs));
+  const isErratic = deviation > Math.max(1, ERRATIC * typical, 2 * Math.sqrt(typical));
+  return isErratic ? 'erratic' : nameShape(levels);
 }
 
 function nameShape(levels: readonly Stretch[]): Shape {
@@ -87,17 +91,6 @@ function nameShape(levels: readonly Stretch[]): Shape {
   if (rises.length === 0) return 'flat';
   if (rises.every(Boolean)) return 'warm-up';
   return rises.some(Boolean) ? 'erratic' : 'slowdown';
-}
-
-function isErratic(blocks: readonly number[], levels: readonly Stretch[], typical: number): boolean {
-  const deviations = residualsOf(blocks, levels).map(Math.abs);
-  return mean(deviations) > Math.max(1, ERRATIC * typical, 2 * Math.sqrt(typical));
-}
-
-function joinSlices(counts: readonly number[], width: number): number[] {
-  const blocks: number[] = [];
-  for (let from = 0; from < counts.length; from += width) blocks.push(mean(counts.slice(from, from + width)));
-  return blocks;
 }
 
 function dropPauses(

@@ -10,6 +10,7 @@
  * large: a sure trend of 1 % matters to nobody.
  */
 import { correlateNeighbours } from './change-points.ts';
+import { upperTail } from './normal.ts';
 import { clamp, median, sum } from './numbers.ts';
 
 /** Fewer ratios do not show their correlation. */
@@ -40,7 +41,7 @@ export function findTrend(logs: readonly number[], tests = 1): number | undefine
       slopes.push(((logs[later] as number) - (logs[earlier] as number)) / (later - earlier));
   }
   const change = median(slopes) * (count - 1);
-  if (Math.abs(change) <= LEAST_CHANGE || tailBeyond(sureness(logs)) >= ERROR / tests) return undefined;
+  if (Math.abs(change) <= LEAST_CHANGE || 2 * upperTail(sureness(logs)) >= ERROR / tests) return undefined;
   return Math.exp(change);
 }
 
@@ -119,9 +120,4 @@ function varianceOf(weights: readonly number[], covariance: readonly number[]): 
 /** The sum of the products of two series, over the shorter one. */
 function dot(one: readonly number[], other: readonly number[]): number {
   return sum(one.map((value, at) => value * (other[at] as number)));
-}
-
-/** An upper bound of the probability that a normal variable is further than `z` from its mean, by Mills' ratio. */
-function tailBeyond(z: number): number {
-  return z <= 0 ? 1 : (Math.sqrt(2 / Math.PI) * Math.exp(-(z ** 2) / 2)) / z;
 }
