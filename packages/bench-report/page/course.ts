@@ -1,5 +1,5 @@
 import { keyOfPlace } from 'bench-model/planned';
-import { nameCell } from '../src/format.ts';
+import { countOf, nameCell } from '../src/format.ts';
 import type { MetricId } from 'bench-model/metrics';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
@@ -35,7 +35,7 @@ export const course: Section = {
     return [
       element('p', {}, 'Each line is one trial; the window begins at 0 s.'),
       page.shortened > 0
-        ? element('p', {}, `${page.shortened} trials are without it, because the run has too many.`)
+        ? element('p', {}, `The run has too many trials: ${countOf(page.shortened, 'trial')} without it.`)
         : undefined,
       element('p', {}, element('label', { for: 'row' }, 'Target and connections '), select),
       element(
@@ -80,7 +80,7 @@ function showCourse(
   const title = `${name} over time, ${nameCell(row)}`;
   return chart({
     title,
-    description: `${trials.length} trials.`,
+    description: `${countOf(trials.length, 'trial')}.`,
     legend: legend(looks),
     draw: (width) => ({
       height: HEIGHT,

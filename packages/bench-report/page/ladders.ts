@@ -1,6 +1,6 @@
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from '../src/cells.ts';
-import { formatWhole, nameTarget } from '../src/format.ts';
+import { countOf, describeConnections, formatWhole, nameTarget } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, logAxis } from './axes.ts';
 import { chart } from './chart.ts';
@@ -50,7 +50,7 @@ function showMetricOverRungs(id: MetricId, context: Context): Content {
   const rungs = [...new Set(rows.map(({ connections }) => connections))].toSorted((a, b) => a - b);
   return chart({
     title: `${label} by connections`,
-    description: `${series.length} targets at ${rungs.map(formatWhole).join(', ')} connections; ${better} is better.`,
+    description: `${countOf(series.length, 'target')} at ${describeConnections(rungs)}; ${better} is better.`,
     draw: () => ({
       height: HEIGHT,
       ...LINE_MARGINS,
@@ -84,7 +84,7 @@ function toDot(id: MetricId, row: PageRow): Dot[] {
       x: row.connections,
       y: figure.median,
       isSound: figure.valid && !figure.atLeast,
-      text: `${nameTarget(row)}\n${formatWhole(row.connections)} connections: ${showMetric(id, row)}`,
+      text: `${nameTarget(row)}\n${describeConnections([row.connections])}: ${showMetric(id, row)}`,
     },
   ];
 }

@@ -1,4 +1,4 @@
-import { formatUs, formatWhole } from '../src/format.ts';
+import { countOf, formatUs, formatWhole } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { labelBelow, LINE_MARGINS, logAxis } from './axes.ts';
 import { chart } from './chart.ts';
@@ -54,7 +54,7 @@ function showPlace(place: string, rows: PageRow[], { looks }: Context): Content 
   const ends = new Set(PERCENTILES.map(placeOf).filter((position) => position <= farthest));
   return chart({
     title,
-    description: `${series.length} targets, from the fastest responses to the slowest.`,
+    description: `${countOf(series.length, 'target')}, from the fastest responses to the slowest.`,
     draw: () => ({
       height: 300,
       ...LINE_MARGINS,

@@ -1,5 +1,5 @@
 import { METRICS } from 'bench-model/metrics';
-import { formatCount, formatWhole } from '../src/format.ts';
+import { countOf, formatCount, formatWhole } from '../src/format.ts';
 import { toCurveView } from '../src/curve.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, logAxis, writeValue } from './axes.ts';
@@ -50,7 +50,7 @@ function showOverLoad(id: (typeof SHOWN)[number], place: string, context: Contex
   return [
     chart({
       title,
-      description: `${series.length} targets over requests per second; lower is better.`,
+      description: `${countOf(series.length, 'target')} over requests per second; lower is better.`,
       draw: (width) => ({
         height: HEIGHT,
         ...LINE_MARGINS,

@@ -1,5 +1,5 @@
 import { countCompletions } from 'bench-model/counts';
-import { formatUs, formatWhole, nameTarget } from '../src/format.ts';
+import { countOf, formatUs, formatWhole, nameTarget } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { element, table, type Column, type Content } from './elements.ts';
 import type { Section } from './section.ts';
@@ -44,7 +44,7 @@ export const outcomes: Section = {
         {},
         right === ended
           ? `All ${formatWhole(ended)} requests that ended in a window had a correct response.`
-          : `${formatWhole(ended - right)} of ${formatWhole(ended)} requests that ended in a window had no correct response. Only correct responses count as goodput.`,
+          : `${formatWhole(ended - right)} of ${countOf(ended, 'request')} that ended in a window had no correct response. Only correct responses count as goodput.`,
       ),
       table(
         'How the requests of the windows ended, all rounds together',

@@ -1,4 +1,4 @@
-import { formatWhole, nameCell } from '../src/format.ts';
+import { countOf, formatWhole, nameCell } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { writeTrial } from './axes.ts';
 import { disclosure, element, table, type Content } from './elements.ts';
@@ -77,7 +77,7 @@ export const trials: Section = {
       .flatMap((row) => row.trials.map((trial) => ({ row, trial })))
       .toSorted((a, b) => a.trial.order - b.trial.order);
     const shown = page.metrics.filter(({ id }) => all.some(({ trial }) => trial.figures[id] !== undefined));
-    const details = disclosure(`${formatWhole(all.length)} trials in the order of the run`);
+    const details = disclosure(`${countOf(all.length, 'trial')} in the order of the run`);
     // Built when it is opened: the table may be long.
     details.addEventListener(
       'toggle',

@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showMetric } from '../src/cells.ts';
+import { countOf } from '../src/format.ts';
 import { toTable } from '../src/table.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, logAxis, roomFor, writeValue } from './axes.ts';
@@ -41,7 +42,7 @@ function showPlace(place: string, rows: PageRow[], metric: MetricId): Content {
     description:
       first === undefined
         ? 'No target has a figure.'
-        : `${measured.length} targets; the first is ${first.target} with ${showMetric(metric, first)}.`,
+        : `${countOf(measured.length, 'target')}; the first is ${first.target} with ${showMetric(metric, first)}.`,
     draw: (width) => drawRanks(measured, metric, width),
     values: tableOfWords(
       title,

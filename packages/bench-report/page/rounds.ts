@@ -1,4 +1,5 @@
 import { METRICS } from 'bench-model/metrics';
+import { countOf } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, writeTrial, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
@@ -47,7 +48,7 @@ function showPlace(place: string, rows: PageRow[], { metric, looks }: Context): 
   );
   return chart({
     title,
-    description: `${series.length} targets in ${numbers.length} rounds.`,
+    description: `${countOf(series.length, 'target')} in ${countOf(numbers.length, 'round')}.`,
     draw: (width) => ({
       height: HEIGHT,
       ...LINE_MARGINS,

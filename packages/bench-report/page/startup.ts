@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { formatUs } from '../src/format.ts';
+import { countOf, formatUs } from '../src/format.ts';
 import { median } from 'bench-statistics/numbers';
 import { axisFrom0 } from './axes.ts';
 import { layOutRows, writeBeside } from './bars.ts';
@@ -30,7 +30,7 @@ export const startup: Section = {
       ),
       chart({
         title,
-        description: `${targets.length} targets; ${targets[0]?.target} starts fastest.`,
+        description: `${countOf(targets.length, 'target')}; ${targets[0]?.target} starts fastest.`,
         draw: (width) => {
           const names = targets.map(({ target }) => target);
           const { room, layout } = layOutRows(names, width, 64);

@@ -96,8 +96,11 @@ export function describeStatements(
       ? `\`${cut(part.text)}\` no more`
       : `${formatTimes(after)} × \`${cut(part.text)}\`${insteadOf(before)}`,
   );
-  const counts = `${formatTimes(all.after)} statements${all.isClear ? insteadOf(all.before) : ''}`;
-  return [`Each request sends ${counts}: ${each.join(', ')}.`];
+  const sent = formatTimes(all.after);
+  const noun = sent === '1' ? 'statement' : 'statements';
+  return [
+    `Each request sends ${sent} ${noun}${all.isClear ? insteadOf(all.before) : ''}: ${each.join(', ')}.`,
+  ];
 }
 
 /** Describes the other counts that clearly differ. System calls follow from statements, and from requests to the upstream. */

@@ -45,6 +45,9 @@ it('names the statement that is sent more often, and one that is sent no more', 
   expect(describeStatements([STATEMENTS], changed)).toEqual([
     'Each request sends 21 statements instead of 2: 20 × `SELECT … FROM book WHERE ? = book.author_id` instead of 1, `BEGIN` no more.',
   ]);
+  expect(describeStatements([{ ...STATEMENTS, before: 3, after: 1.003 }], changed.slice(1))).toEqual([
+    'Each request sends 1 statement instead of 3: `BEGIN` no more.',
+  ]);
   expect(describeStatements([STATEMENTS], [])).toEqual([]);
 });
 
