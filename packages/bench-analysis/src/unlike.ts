@@ -32,38 +32,27 @@ const BESIDE: Partial<Record<Factor, string[]>> = {
 /** Companions that are compared by separate properties; all others are compared by their heads. */
 const COMPARED: ReadonlySet<string> = new Set(['background', 'upstream', 'database']);
 
-/** A difference that makes two runs or two machines incomparable. */
-export interface Difference {
-  /** The property that differs: `window`. */
-  what: string;
-  /** The property with both values: `window: 3 and 5`. */
-  text: string;
-}
-
 /**
  * Lists the differences that make two runs incomparable; empty if they are alike. `across` names the one factor that
  * may differ. The momentary load of the hosts does not count.
  */
 export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | undefined): string[] {
   const meant = across === undefined ? [] : [across, ...(BESIDE[across] ?? [])];
-  const found = listDifferences(old, now).filter(({ what }) => !meant.includes(what));
-  return [...found.map(({ text }) => text), ...unlikeHosts(old.host, now.host)];
+  const found = differencesOf([propertiesOf(old, now), propertiesOf(now, old)], 'none', meant);
+  return [...found, ...unlikeHosts(old.host, now.host)];
 }
 
 /** A property by its name, and its value; undefined if it is absent or unknown. */
 type Property = readonly [what: string, value: string | number | undefined];
 
-function differencesOf(one: readonly Property[], other: readonly Property[], absent: string): Difference[] {
-  const [ours, theirs] = [new Map(one), new Map(other)];
-  return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((what) => {
-    const [a, b] = [ours.get(what), theirs.get(what)];
-    return a === b ? [] : [{ what, text: `${what}: ${a ?? absent} and ${b ?? absent}` }];
+/** Lists the properties that differ, each with both values (`window: 3 and 5`), without those that are meant to. */
+function differencesOf(both: readonly Property[][], absent: string, meant: readonly string[] = []): string[] {
+  const [ours, theirs] = both.map((own) => new Map(own));
+  const names = new Set(both.flat().map(([what]) => what));
+  return [...names].flatMap((what) => {
+    const [a, b] = [ours?.get(what), theirs?.get(what)];
+    return a === b || meant.includes(what) ? [] : [`${what}: ${a ?? absent} and ${b ?? absent}`];
   });
-}
-
-/** Lists the differences between the plans of two runs and the ways in which they were measured, without those of the hosts. */
-export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
-  return differencesOf(propertiesOf(old, now), propertiesOf(now, old), 'none');
 }
 
 /** Returns the properties of a run that comparable runs share, as they are seen beside another run. */
@@ -81,7 +70,8 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['connections', plan.rungs.join(', ')],
     ['timeout', plan.timeoutSeconds],
     ['window', plan.load.mode === 'amount' ? undefined : plan.windowSeconds],
-    ['warm-up', describeWarmup(plan)],
+    // Warm is warm, however long it took.
+    ['warm-up', plan.autoWarmup === true ? 'until each server is warm' : `${plan.warmupSeconds} s`],
     ['collection', describeCollected(run, other)],
     ['load', describeLoad(plan.load)],
     ['TLS', describeTls(run)],
@@ -135,12 +125,12 @@ function describeTurns({ byTurns, rungs }: Plan): string {
  */
 export function describeUnknown(old: StoredRun, now: StoredRun): string[] {
   const before = listSecrets(old);
-  const secrets = listSecrets(now).filter((name) => before.includes(name));
+  const secrets = [...listSecrets(now)].filter((name) => before.has(name));
   const known = sharedDrivers(old, now).map(([name]) => name);
   const [then, here] = [old, now].map(({ trials }) => new Set<string>(trials.map(({ engine }) => engine)));
   const engines = [...(then ?? [])].filter((name) => here?.has(name) === true && !known.includes(name));
   return [
-    ...[...new Set(secrets)].map(
+    ...secrets.map(
       (name) => `unknown: whether both runs sent the same ${name}, because its value is never stored`,
     ),
     ...engines.map(
@@ -159,15 +149,9 @@ function sharedDrivers(run: StoredRun, other: StoredRun): [engine: string, versi
 }
 
 /** The names of the headers whose values a run did not keep. */
-function listSecrets({ plan: { userRequests } }: StoredRun): string[] {
-  return (userRequests?.requests ?? []).flatMap(({ headers }) =>
-    Object.entries(headers).flatMap(([name, value]) => (value === NOT_KEPT ? [name] : [])),
-  );
-}
-
-/** Describes a warm-up, as two runs see it: warm is warm, however long it took. */
-function describeWarmup({ autoWarmup, warmupSeconds }: Plan): string {
-  return autoWarmup === true ? 'until each server is warm' : `${warmupSeconds} s`;
+function listSecrets({ plan: { userRequests } }: StoredRun): Set<string> {
+  const headers = (userRequests?.requests ?? []).flatMap((request) => Object.entries(request.headers));
+  return new Set(headers.filter(([, value]) => value === NOT_KEPT).map(([name]) => name));
 }
 
 /** Names the targets of both runs whose servers collected garbage before the load in this one. */
@@ -187,15 +171,10 @@ function describeCollected({ trials }: StoredRun, other: StoredRun): string {
 function describeLoadHosts({ plan: { cluster }, trials }: StoredRun): string | undefined {
   if (cluster === undefined) return undefined;
   const measured = trials.flatMap((trial) => measuredOf(trial)?.load.cluster ?? []);
-  const kinds = (measured[0]?.hosts ?? []).map(describeHardware);
+  const kinds = (measured[0]?.hosts ?? []).map(
+    ({ cpuModel = 'unknown CPU', cores = 0 }) => `${cpuModel} with ${cores} cores`,
+  );
   return [`${cluster.generators} × ${cluster.processes} processes`, ...new Set(kinds.toSorted())].join(', ');
-}
-
-function describeHardware({
-  cpuModel = 'unknown CPU',
-  cores = 0,
-}: Partial<Pick<Host, 'cpuModel' | 'cores'>>): string {
-  return `${cpuModel} with ${cores} cores`;
 }
 
 /** Lists the reasons why trials cannot be added to a run: another machine, or another placement on it. */
@@ -220,20 +199,15 @@ function describeCores({ kind, beside = {}, ...sides }: Placement): string {
 
 /** Lists the differences that make the figures of two machines incomparable. */
 export function unlikeHosts(a: Host, b: Host): string[] {
-  return listHostDifferences(a, b).map(({ text }) => text);
-}
-
-/** Lists the differences between two machines that affect figures. */
-export function listHostDifferences(a: Host, b: Host): Difference[] {
   // The same machine reports a little more or less after a kernel update.
   const isMemoryAlike =
     Math.abs(a.memoryBytes - b.memoryBytes) <= 0.02 * Math.max(a.memoryBytes, b.memoryBytes);
-  const [ours, theirs] = [a, b].map(({ cpuModel, cores, memoryBytes, release, governor }): Property[] => [
+  const both = [a, b].map(({ cpuModel, cores, memoryBytes, release, governor }): Property[] => [
     ['CPU model', cpuModel],
     ['cores', cores],
     ['memory', isMemoryAlike ? undefined : `${(memoryBytes / 2 ** 30).toFixed(1)} GiB`],
     ['kernel release', release],
     ['governor', governor],
-  ]) as [Property[], Property[]];
-  return differencesOf(ours, theirs, 'unknown');
+  ]);
+  return differencesOf(both, 'unknown');
 }

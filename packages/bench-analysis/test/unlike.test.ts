@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeUnknown, listDifferences, unlikeRuns } from '../src/unlike.ts';
+import { describeUnknown, unlikeRuns } from '../src/unlike.ts';
 import type { UserRequests, UserRequest } from 'bench-model/requests';
 import { plan as planDefinition } from 'bench-model/plan';
 import { redact } from 'bench-machine/redact';
@@ -49,7 +49,7 @@ describe('two runs', () => {
         return Reflect.get(target, field);
       },
     });
-    listDifferences({ ...run, plan: watched }, { ...run, plan: watched });
+    unlikeRuns({ ...run, plan: watched }, { ...run, plan: watched }, undefined);
     const missed = Object.keys(planDefinition.properties).filter((field) => !read.has(field));
     expect(missed.toSorted()).toEqual(Object.values(NOT_COMPARED).flat().toSorted());
   });
