@@ -3,7 +3,6 @@
  * invalid figures are within their bounds; one end that is known is enough for a verdict.
  */
 import { answersFor } from 'bench-statistics/histogram';
-import type { Differences } from 'bench-statistics/two-way';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
 import type { Plan } from 'bench-model/plan';
@@ -15,7 +14,7 @@ import { contestRun, countShares, scheduleOf, trialsByRound, type ComparedRun } 
 import type { Comparison } from './comparison.ts';
 import { differenceOf, locateMedian } from './differences.ts';
 import { boundFigure, exact, figureOf, openReasons } from './metrics.ts';
-import { alone, canDecide, compareGroups, type ComparedPair } from './paired.ts';
+import { alone, canDecide, compareGroups, type PairedRules } from './paired.ts';
 import { thetaOf, toFactors } from './verdict.ts';
 
 /** A limit of a metric: a figure, or a share by which a target may be worse than a baseline of the same run. */
@@ -176,10 +175,6 @@ function compareWithBaseline(
     .map(({ candidate: target, located, ...row }) => ({ ...row, target, interval: located?.interval }));
 }
 
-function locateLimit(differences: Differences, error: number): Pick<ComparedPair, 'located'> {
-  return { located: locateMedian(differences, error) };
-}
-
 /** Compares the median of the figures with the limit, as if that were the figure of a baseline: its interval needs no symmetry. */
 function compareWithFigure(
   { plan, stops, trials }: ComparedRun,
@@ -197,9 +192,14 @@ function compareWithFigure(
       differenceOf(trial && boundFigure(trial, METRICS[budget.metric]), exact(limit), better),
     ),
   );
-  const rules = { schedule: scheduleOf(plan, stops), better, threshold: ANY_THRESHOLD };
+  const rules: PairedRules = {
+    schedule: scheduleOf(plan, stops),
+    better,
+    threshold: ANY_THRESHOLD,
+    locate: (own, error) => ({ located: locateMedian(own, error) }),
+  };
   const rows = differences.map((own) => [alone(own)]);
-  return compareGroups(rows, rules, { locate: locateLimit }).map(({ comparison, located }, index) => ({
+  return compareGroups(rows, rules).map(({ comparison, located }, index) => ({
     ...cells[index]!,
     comparison,
     interval: located?.interval,

@@ -12,13 +12,14 @@ import { cellOf, groupByCell } from './cells.ts';
 import { type Pairing, pairTargets } from './baselines.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
-import { differenceOf, recentre } from './differences.ts';
+import { differenceOf } from './differences.ts';
 import { boundByRate, COST_PART, type Rounds, withTime } from './cost-and-time.ts';
 import { isBlind, readControl, withControl } from './control.ts';
 import { capacitiesOf } from './capacities.ts';
-import { boundFigure, boundFigureInTurns, exact, withServices } from './metrics.ts';
+import { boundFigure, exact, reasonsInTurns, withServices } from './metrics.ts';
 import { logRatio } from './verdict.ts';
-import { type Contestants, type Contested, contestPairs, rankTargets } from './contest.ts';
+import { type Contestants, type Contested, rankTargets } from './contest.ts';
+import { compareGroups } from './paired.ts';
 
 /** The metric, the threshold and the baseline of a comparison. */
 export interface Question {
@@ -78,24 +79,24 @@ export function contestRun({ plan, stops, trials }: ComparedRun, question: Quest
   const { from, pairings } = pairTargets(plan, targets, question.baseline);
   const isSequential = plan.sequentialTest !== undefined;
   const couples = isSequential ? pairings : pairAll(targets, pairings);
-  const pairs = placesOf(plan).flatMap((place) =>
-    couples.map(([candidate, baseline]): Contestants => ({ ...place, candidate, baseline })),
-  );
   const cells = groupByCell(trials);
   const hasTime = by === 'cpu' && plan.load.mode !== 'promise' && !targets.some(({ scale }) => scale);
-  const measured = pairs.map((pair) => {
-    const rounds = roundsOf(cells, pair);
-    const differences = differencesOf(rounds, by);
-    return { ...pair, rounds, differences: hasTime ? boundByRate(differences, rounds) : differences };
-  });
+  const places = placesOf(plan).map((place) =>
+    couples.map(([candidate, baseline]) => {
+      const pair = { ...place, candidate, baseline };
+      const rounds = roundsOf(cells, pair);
+      const differences = differencesOf(rounds, by);
+      return { ...pair, rounds, differences: hasTime ? boundByRate(differences, rounds) : differences };
+    }),
+  );
   const schedule = scheduleOf(plan, stops);
   const rules = { better: METRICS[by].better, threshold, schedule, isCost: by === 'cpu' };
-  const shares = pairs.length / (isSequential ? 1 : plan.rungs.length);
+  const shares = places.flat().length / (isSequential ? 1 : plan.rungs.length);
   const controls = Math.max(1, plan.control?.targets.length ?? 0) * placesOf(plan).length;
-  const contested = contestPairs(measured, hasTime ? shares / COST_PART : shares, rules);
-  const judged = contested.map((one, index): Contested => {
+  const compared = compareGroups(places, rules, hasTime ? shares / COST_PART : shares);
+  const judged = places.flat().map(({ rounds, candidate, baseline, ...at }, index): Contested => {
+    const one = { ...placeOf(at), candidate, baseline, ...compared[index]! };
     if (!hasTime) return one;
-    const { rounds } = measured[index]!;
     const planted = rounds.slice(0, one.comparison.rounds).map(([, other]) => other);
     const cost = withControl(one.comparison, readControl(planted, controls));
     const comparison = withTime(cost, rounds, { rules, comparisons: shares, measure: differencesOf });
@@ -210,9 +211,9 @@ function differenceInRound(
     const value = trial && pooled?.get(trial);
     if (value !== undefined) return exact(value);
     if (trial === undefined) return undefined;
-    const figure = tookTurns
-      ? boundFigureInTurns(trial, metric, index === 0 ? [] : candidate.reasons)
-      : boundFigure(trial, metric);
+    const counted = index === 0 ? [] : (candidate?.reasons ?? []);
+    const reasons = tookTurns ? reasonsInTurns(trial, metric, counted) : trial.reasons;
+    const figure = boundFigure(trial, metric, reasons);
     return figure && metric.id === 'cpu' ? withServices(figure, trial) : figure;
   });
   const difference = differenceOf(ours, theirs, metric.better);
@@ -223,7 +224,8 @@ function differenceInRound(
   ) as [Level[], Level[]];
   const [peak, other] = peaksAtEqualAnswers(own, others) ?? [];
   const value = logRatio(peak, other, metric.better);
-  return value === undefined ? difference : recentre(difference, value);
+  const { value: from, low, high } = difference;
+  return value === undefined ? difference : { value, low: low + value - from, high: high + value - from };
 }
 
 /** The looks at which a run's comparisons may decide: its schedule or one look after its fixed rounds, and its stops. */

@@ -4,10 +4,9 @@
  * that are measured there; in a sequential test, each target with its baseline at every place.
  */
 import { isBounded } from './differences.ts';
-import { compareGroups, type ComparedPair, type PairedRules } from './paired.ts';
+import type { ComparedPair } from './paired.ts';
 import type { Located } from 'bench-statistics/signed-rank';
-import type { Differences } from 'bench-statistics/two-way';
-import { keyOfPlace, placeOf, type Place } from 'bench-model/planned';
+import type { Place } from 'bench-model/planned';
 import { thetaOf } from './verdict.ts';
 
 /** Two targets at a place. */
@@ -18,22 +17,6 @@ export interface Contestants extends Place {
 
 /** Two targets at a place, and what the rounds say of them. */
 export type Contested = Contestants & ComparedPair;
-
-/** Compares pairs of targets that have one of `shares` of the error each, place by place. Throws RangeError unless the threshold is above 0. */
-export function contestPairs(
-  pairs: readonly (Contestants & { differences: Differences })[],
-  shares: number,
-  rules: PairedRules,
-): Contested[] {
-  const places = [...Map.groupBy(pairs, keyOfPlace).values()];
-  const compared = compareGroups(places, rules, { shares });
-  return places.flat().map(({ candidate, baseline, ...at }, index) => ({
-    ...placeOf(at),
-    candidate,
-    baseline,
-    ...compared[index]!,
-  }));
-}
 
 /**
  * Ranks targets of one place: 1 + the number of them that are better. A target is better than another if their interval
@@ -57,17 +40,17 @@ export function rankTargets(
           ],
     ),
   );
-  const between = (one: string, other: string): Located | undefined => known.get(keyOf(one, other));
+  const between = (one: string, other: string): Located | undefined =>
+    one === other ? ORIGIN : known.get(keyOf(one, other));
   const isBetter = (one: string, other: string): boolean => {
-    const direct = between(one, other);
-    if (direct !== undefined) return isBelow(direct, ORIGIN, theta);
-    return targets.some((baseline) => {
+    const baselines = between(one, other) === undefined ? targets : [other];
+    return baselines.some((baseline) => {
       const [ours, theirs] = [between(one, baseline), between(other, baseline)];
       return ours !== undefined && theirs !== undefined && isBelow(ours, theirs, theta);
     });
   };
   const isRanked = (target: string): boolean =>
-    targets.some((other) => isBounded(between(target, other)?.interval ?? ANYWHERE));
+    targets.some((other) => other !== target && isBounded(between(target, other)?.interval ?? ANYWHERE));
   return new Map(
     targets
       .filter(isRanked)

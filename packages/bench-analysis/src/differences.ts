@@ -38,11 +38,6 @@ export function differenceOf(
   return { value, low, high, pair: better === 'lower' ? figures : [figures[1], figures[0]] };
 }
 
-/** Returns a difference with another value, whose figures are not known, and bounds that are as far from it. */
-export function recentre({ value: from, low, high }: Difference, value: number): Difference {
-  return { value, low: low + value - from, high: high + value - from };
-}
-
 /** Returns true if an interval has two ends. */
 export function isBounded({ low, high }: Interval): boolean {
   return low > -Infinity && high < Infinity;

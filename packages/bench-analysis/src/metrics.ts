@@ -1,5 +1,5 @@
 import { startsOnly } from 'bench-model/engines';
-import { type Metric, METRICS, metricsOf } from 'bench-model/metrics';
+import { type Metric, METRICS, type MetricId, metricsOf } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
 import { boundFactors, isFatal, makesLowerBound, meaningOf, type Reason } from 'bench-model/reasons';
@@ -18,15 +18,18 @@ export interface TrialFigure {
 const OF_LOAD = metricsOf('pace', 'cpu');
 
 /** Returns the figure of a trial for a metric; undefined if the trial failed or did not measure it. */
-export function figureOf(trial: Trial, { id, from, isLowerBound }: Metric): TrialFigure | undefined {
+export function figureOf(
+  trial: Trial,
+  { id, from, isLowerBound }: Metric,
+  reasons: readonly Reason[] = trial.reasons,
+): TrialFigure | undefined {
   if (trial.status === 'failed') return undefined;
   const value = from(trial.measured);
   if (value === undefined || (startsOnly(trial.load) && OF_LOAD.includes(id))) return undefined;
   return {
     value,
-    valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)),
-    atLeast:
-      trial.reasons.some((reason) => makesLowerBound(reason, id)) || isLowerBound?.(trial.measured) === true,
+    valid: !reasons.some(({ invalidates }) => invalidates.includes(id)),
+    atLeast: reasons.some((reason) => makesLowerBound(reason, id)) || isLowerBound?.(trial.measured) === true,
   };
 }
 
@@ -39,33 +42,30 @@ export interface BoundedFigure extends Interval {
  * Returns the figure of a trial with its bounds: a lower bound has none above, a percentile that a late generator
  * invalidates has known ones, any other invalid figure those that its reasons leave: maybe 0 and Infinity. Undefined if the trial failed or did not measure it.
  */
-export function boundFigure(trial: Trial, metric: Metric): BoundedFigure | undefined {
-  const figure = figureOf(trial, metric);
+export function boundFigure(
+  trial: Trial,
+  metric: Metric,
+  reasons: readonly Reason[] = trial.reasons,
+): BoundedFigure | undefined {
+  const figure = figureOf(trial, metric, reasons);
   if (figure === undefined) return undefined;
   const { value, valid, atLeast } = figure;
   if (valid && !atLeast) return exact(value);
-  const least = atLeast ? undefined : leastOf(trial, metric, value);
+  const least = atLeast ? undefined : leastOf(trial, { id: metric.id, reasons, most: value });
   if (least !== undefined) return { value, low: least, high: value };
-  const { low, high } = boundFactors(trial.reasons, metric.id);
+  const { low, high } = boundFactors(reasons, metric.id);
   return { value, low: value * low, high: atLeast ? Infinity : value * high };
 }
 
 /**
- * Returns the same for a ratio with the figure of a server that took turns with this one: what affected both alike does
- * not count. `counted` are the reasons against the other one: what either of the two caused counts once.
+ * Returns the reasons that count in a ratio with the figure of a server that took turns with this one: not those that affected
+ * both alike. `counted` are the reasons against the other one: what either of the two caused counts once.
  */
-export function boundFigureInTurns(
-  trial: Trial,
-  metric: Metric,
-  counted: readonly Reason[] = [],
-): BoundedFigure | undefined {
-  if (trial.status !== 'suspect') return boundFigure(trial, metric);
-  const reasons = trial.reasons.filter(
+export function reasonsInTurns({ reasons }: Trial, { id }: Metric, counted: readonly Reason[]): Reason[] {
+  return reasons.filter(
     (reason) =>
-      !meaningOf(reason).cancelsInTurns?.includes(metric.id) &&
-      !counted.some((other) => isSameDoubt(reason, other)),
+      !meaningOf(reason).cancelsInTurns?.includes(id) && !counted.some((other) => isSameDoubt(reason, other)),
   );
-  return boundFigure({ ...trial, reasons }, metric);
 }
 
 /** Returns true if two servers have the doubt of a pair: either of them changed, by the same factor. */
@@ -86,9 +86,12 @@ export function openReasons(trial: Trial, metric: Metric): Reason[] {
 }
 
 /** Returns the percentile without the delays by the generator; undefined if the trial has other doubts about it. */
-function leastOf(trial: Trial, { id }: Metric, most: number): number | undefined {
+function leastOf(
+  trial: Trial,
+  { id, reasons, most }: { id: MetricId; reasons: readonly Reason[]; most: number },
+): number | undefined {
   if (trial.status === 'failed' || (id !== 'p50' && id !== 'p99')) return undefined;
-  const isBounded = trial.reasons.every(
+  const isBounded = reasons.every(
     ({ code, invalidates }) => code === 'late-generator' || !invalidates.includes(id),
   );
   if (!isBounded) return undefined;

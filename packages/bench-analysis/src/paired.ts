@@ -28,6 +28,8 @@ export interface PairedRules {
   schedule: Schedule;
   /** True for the cost of processes, which may be of two kinds. */
   isCost?: boolean;
+  /** Gives a row an exact interval; by default that of a pair. */
+  locate?: Locate;
 }
 
 /** The differences of one row up to its last look, with their centre and its interval. */
@@ -51,15 +53,14 @@ type Locate = (differences: Differences, error: number) => Pick<Sample, 'located
  * Compares the rows of one table, in order, by groups that were measured together. Each row ends at a planned look, or where the run
  * was stopped. Its interval gets one of `shares` of the error of that look (see `levelOf`), so that all intervals of the table hold
  * simultaneously. A run of fixed rounds that are too few for exact intervals gets those of `locateTogether`, group by group: the choice
- * depends on nothing that was measured. `locate` gives an exact interval, by default that of a pair. Throws RangeError unless the
- * threshold is above 0.
+ * depends on nothing that was measured. Throws RangeError unless the threshold is above 0.
  */
 export function compareGroups(
   groups: readonly (readonly Pair[])[],
   rules: PairedRules,
-  { shares = groups.flat().length, locate = locatePair }: { shares?: number; locate?: Locate } = {},
+  shares = groups.flat().length,
 ): ComparedPair[] {
-  return locateGroups(groups, rules.schedule, { shares, locate }).map((sample) => ({
+  return locateGroups(groups, rules, shares).map((sample) => ({
     comparison: concludeSample(sample, shares, rules),
     located: sample.located,
   }));
@@ -67,7 +68,7 @@ export function compareGroups(
 
 /** Compares a row that nothing was measured together with. */
 export function compareAlone(differences: Differences, rules: PairedRules, shares: number): Comparison {
-  return compareGroups([[alone(differences)]], rules, { shares })[0]!.comparison;
+  return compareGroups([[alone(differences)]], rules, shares)[0]!.comparison;
 }
 
 /** Returns differences as a row that nothing was measured together with. */
@@ -77,8 +78,8 @@ export function alone(differences: Differences): Pair {
 
 function locateGroups(
   groups: readonly (readonly Pair[])[],
-  schedule: Schedule,
-  { shares, locate }: { shares: number; locate: Locate },
+  { schedule, locate = locatePair }: PairedRules,
+  shares: number,
 ): Sample[] {
   return dropPartOfRound(groups, schedule).flatMap((group) => {
     const few = isFixed(schedule) ? locateFew(group, schedule, shares) : undefined;
@@ -188,10 +189,7 @@ function tellMean(
   { better, threshold, isCost = false }: PairedRules,
 ): Pick<Comparison, 'mean' | 'dear'> {
   if (mean?.interval === undefined || !isBounded(mean.interval)) return {};
-  const { estimate, interval = mean.interval } = toRatio(
-    { estimate: mean.centre, interval: mean.interval, range: mean.interval },
-    better,
-  );
+  const { estimate, range: interval } = toRatio({ estimate: mean.centre, range: mean.interval }, better);
   const least = thetaOf(threshold);
   const dear = (isCost ? findKinds(differences, least) : undefined) ?? findDear(differences, least);
   return { mean: { estimate, interval }, ...(dear && { dear }) };

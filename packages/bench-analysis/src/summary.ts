@@ -149,12 +149,16 @@ function toFigure(trials: Trial[], metric: Metric, pooled?: ReadonlyMap<Trial, n
   // Lower bounds count with the valid figures: without them, the median would be biased towards slow rounds.
   const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);
   const values = used.map(({ value }) => value).toSorted((a, b) => a - b);
-  if (values.length === 0) return undefined;
+  const [least] = values;
+  if (least === undefined) return undefined;
   const upperMiddle = values[values.length >> 1] as number;
   const bounds = used.filter(({ value, atLeast }) => atLeast && value <= upperMiddle);
   const within = isSound ? undefined : boundChange(trials, metric);
   const isExact = used.every(({ valid, atLeast }) => valid && !atLeast);
-  const { interval, ...middle } = metric.middle === undefined ? middleOf(values) : centreOf(values);
+  const { interval, ...middle } =
+    metric.middle === undefined
+      ? { median: median(values), least, most: values.at(-1)!, interval: medianInterval(values) }
+      : centreOf(values);
   return {
     ...middle,
     rounds: used.length,
@@ -167,12 +171,6 @@ function toFigure(trials: Trial[], metric: Metric, pooled?: ReadonlyMap<Trial, n
 
 /** The middle of values, their range and the interval of the middle. */
 type Middle = Pick<Figure, 'median' | 'least' | 'most'> & { interval: Interval | undefined };
-
-/** Returns the median of sorted values. */
-function middleOf(values: readonly number[]): Middle {
-  const [least, most] = [values[0], values.at(-1)] as [number, number];
-  return { median: median(values), least, most, interval: medianInterval(values) };
-}
 
 /**
  * The error of the curve that gives a capacity, as a log ratio: a queue has not quite its shape, in all rounds alike. Of 200

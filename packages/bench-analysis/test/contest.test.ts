@@ -1,7 +1,8 @@
 import type { Differences } from 'bench-statistics/two-way';
 import { describe, expect, it } from 'vitest';
-import { type Contested, contestPairs, rankTargets } from '../src/contest.ts';
+import { type Contested, rankTargets } from '../src/contest.ts';
 import { exactly } from '../src/differences.ts';
+import { compareGroups } from '../src/paired.ts';
 import { fixedSchedule } from '../src/looks.ts';
 import { createRandom, type Random } from 'bench-statistics/random';
 
@@ -28,7 +29,8 @@ function contest(costs: Costs, measure = differencesOf): Contested[] {
     }),
   );
   const schedule = fixedSchedule(Object.values(costs)[0]!.length);
-  return contestPairs(pairs, pairs.length, { ...RULES, schedule });
+  const compared = compareGroups([pairs], { ...RULES, schedule });
+  return pairs.map((pair, index) => ({ ...pair, ...compared[index]! }));
 }
 
 const ranksOf = (costs: Costs): Record<string, number> =>
