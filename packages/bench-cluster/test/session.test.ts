@@ -5,6 +5,7 @@ import { ClusterSession, type ClusterTerms } from '../src/session.ts';
 import { sum } from 'bench-statistics/numbers';
 import { createRandom } from 'bench-statistics/random';
 import type { LoadResult } from 'bench-model/load';
+import { isFatal } from 'bench-model/reasons';
 import { sampleEvidence } from '../../bench-lab/testing/samples.ts';
 import { encodeLatencies, SimulatedAgent, type Fault, type Nature } from './simulated.ts';
 
@@ -73,8 +74,8 @@ async function load(session: ClusterSession, mark: (edge: string) => void = () =
 
 /** The codes of the reasons that make a trial with this load fail. */
 function failuresOf(result: LoadResult): string[] {
-  const judged = judge(sampleEvidence({ load: result }));
-  return judged.failed ? judged.reasons.map(({ code }) => code) : [];
+  const { reasons } = judge(sampleEvidence({ load: result }));
+  return reasons.some(isFatal) ? reasons.map(({ code }) => code) : [];
 }
 
 /** The largest distance of a window from that of the last host, which has no fault, in true time. */

@@ -115,8 +115,8 @@ const ROWS = {
       unsolicited: number;
     }) =>
       join([
-        crossed > 0 && `${figure(crossed)} responses belonged to another request`,
-        bodies > 0 && `${figure(bodies)} responses had a wrong body${describeFirst(first)}`,
+        crossed > 0 && `${responses(crossed)} belonged to another request`,
+        bodies > 0 && `${responses(bodies)} had a wrong body${describeFirst(first)}`,
         unsolicited > 0 &&
           `${responses(unsolicited)} arrived without a request: the server responds to some requests more than once`,
       ]),
@@ -382,7 +382,8 @@ const ROWS = {
   throttled: disturbance('the CPU was throttled', {
     invalidates: RATES_CPU_AND_CAPACITY,
     cure: 'Raise the CPU limit of the container',
-    text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
+    text: ({ count }: { count: number }) =>
+      `the CPU was throttled ${count === 1 ? 'once' : `${count} times`}`,
   }),
 } satisfies Record<string, Row<never>>;
 

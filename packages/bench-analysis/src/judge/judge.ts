@@ -1,16 +1,15 @@
 import type { Counts, LatencyUs } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
-import type { CompanionName } from 'bench-model/companions';
-import type { Alone, HostWindow, Limit, Measured, ServerBudget, Shape, Turns } from 'bench-model/measured';
+import type { Alone, HostWindow, Limit, Measured, ServerBudget, Shape } from 'bench-model/measured';
 import { isFatal, makeReason, type Reason, type ReasonCode, type Uncertain } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
-import type { CompanionEvidence, CompanionJudge } from './companions.ts';
+import { isSaturated, type CompanionEvidence, type CompanionJudge } from './companions.ts';
 import { FULL, coresOfLoad } from 'bench-model/saturation';
 import { findBudget, isUsedUp, type ServerEvidence } from './server.ts';
 import { countCompletions } from 'bench-model/counts';
 import { countAbove, mergeHistograms, sumLongest } from 'bench-statistics/histogram';
-import { growthOf, type Level, memoryByAnswers } from 'bench-statistics/growth';
+import { growthOf, memoryByAnswers } from 'bench-statistics/growth';
 import { readUncertaintyUs, startUncertaintyUs } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 
@@ -30,16 +29,8 @@ export interface Surroundings {
   companions: Witness[];
 }
 
-/** Fields that may be undefined. */
-type Loose<Fields> = { [Name in keyof Fields]: Fields[Name] | undefined };
-
 /** The evidence for judging a window. */
-export interface Evidence
-  extends
-    Pick<Seen, 'load' | 'host'>,
-    Loose<Pick<Seen, 'server' | 'turns' | 'alone'>>,
-    Surroundings,
-    Omit<ServerEvidence, 'server'> {
+export interface Evidence extends Seen, Surroundings, Omit<ServerEvidence, 'server'> {
   /** True if the load runs on the same cores. */
   isShared: boolean;
   /** The load. In a closed loop, every connection sends its next request as soon as it is answered. */
@@ -50,15 +41,13 @@ export interface Evidence
 
 /** A companion and its evidence for judging the window. */
 export interface Witness {
-  name: CompanionName;
   companion: CompanionJudge;
   evidence: CompanionEvidence;
 }
 
 /** The reasons against a window, the saturated side, and the shape. */
 export interface Judgement {
-  /** True if one of them is fatal. */
-  failed: boolean;
+  /** The fatal ones first. */
   reasons: Reason[];
   limit: Limit;
   /** Undefined if the CPU of the server was not measured. */
@@ -73,8 +62,10 @@ export function judge(evidence: Evidence): Judgement {
   const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
   const { load, host, companions, mode } = evidence;
-  const turns = countTurns(evidence.turns);
+  // The short turns that the load sums; 0 for one window.
+  const turns = evidence.turns?.answers.length ?? 0;
   const flow = mode.mode === 'closed' ? judgeLittle(load, turns) : { served: [], reasons: [] };
+  const growth = growthOf(memoryByAnswers(evidence));
   const reasons = [
     ...judgeCluster(load.cluster),
     ...judgeAccounting(load),
@@ -86,17 +77,17 @@ export function judge(evidence: Evidence): Judgement {
     ...flow.reasons,
     ...(mode.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
     ...judgeGenerator(load),
-    ...judgeSpan(evidence),
+    ...(turns === 0 ? judgeSpan(evidence) : []),
     ...judgeLimit(limit, evidence),
-    ...companions.flatMap(({ companion, evidence: own }) => companion.judge?.({ ...own, limit }) ?? []),
+    ...companions.flatMap(({ companion, evidence: own }) => companion.judge?.(own) ?? []),
+    ...judgeCompanions(limit, companions),
     ...unsteady,
-    ...judgeMemory(memoryByAnswers(evidence)),
+    ...(growth?.isKept === true ? [makeReason('memory-grows', growth)] : []),
     ...judgeAlone(evidence),
     ...judgeHost(host, evidence.server?.coresUsed),
   ];
-  const fatal = reasons.filter(isFatal);
-  const doubts = reasons.filter((reason) => !isFatal(reason));
-  return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, budget, shape };
+  const sorted = reasons.toSorted((a, b) => Number(isFatal(b)) - Number(isFatal(a)));
+  return { reasons: sorted, limit, budget, shape };
 }
 
 /**
@@ -105,18 +96,17 @@ export function judge(evidence: Evidence): Judgement {
  */
 export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limit {
   const { load, server, companions, budgetCores, isShared } = evidence;
-  const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
   if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
   if (budget !== undefined && isUsedUp(budget)) return 'server';
-  const [full] = companions.flatMap((one) => one.companion.bottleneck?.(one.evidence) ?? []);
-  if (full !== undefined) return full;
+  const full = companions.find(({ companion, evidence: own }) => isSaturated(companion.limit, own));
+  if (full?.companion.limit !== undefined) return full.companion.limit;
   if (server === undefined) return 'unknown';
   if (isCrowded(evidence)) return 'others';
   if (!isShared) return 'waiting';
   // The server cannot use the part of shared cores that the load and the companions use.
   const beside = sum(companions.map((one) => one.evidence.resources?.coresUsed ?? 0));
   const taken = coresOfLoad(load) + beside;
-  return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
+  return server.coresUsed + taken >= FULL * budgetCores ? 'server' : 'waiting';
 }
 
 function budgetOf({ server, ...evidence }: Evidence): ServerBudget | undefined {
@@ -151,44 +141,26 @@ function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
     const { clockErrorMs = Infinity } = hosts.find(({ name }) => name === host) ?? {};
     return Math.abs(skewMs) + clockErrorMs > allowedSkewMs ? [{ host, skewMs, clockErrorMs }] : [];
   });
-  const [worst] = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs));
+  const [worst] = apart
+    .toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs))
+    .map(({ host, skewMs, clockErrorMs }) => ({
+      host,
+      why: `${Math.abs(skewMs).toFixed(1)} ms ${skewMs < 0 ? 'early' : 'late'}, and its clock is known to ± ${clockErrorMs.toFixed(1)} ms: ${allowedSkewMs} ms are allowed`,
+    }));
+  const task = `report what one of its ${planned} generators sent`;
   return [
-    ...reasonIf(missing.length > 0, 'host-lost', {
-      lost: missing,
-      task: `report what one of its ${planned} generators sent`,
-    }),
-    ...(worst === undefined
-      ? []
-      : [
-          makeReason('host-lost', {
-            lost: [{ host: worst.host, why: describeSkew(worst, allowedSkewMs) }],
-            task: 'open its window as planned',
-          }),
-        ]),
+    ...reasonIf(missing.length > 0, 'host-lost', { lost: missing, task }),
+    ...(worst ? [makeReason('host-lost', { lost: [worst], task: 'open its window as planned' })] : []),
   ];
-}
-
-function describeSkew(
-  { skewMs, clockErrorMs }: { skewMs: number; clockErrorMs: number },
-  allowedSkewMs: number,
-): string {
-  const [skew, error] = [Math.abs(skewMs), clockErrorMs].map((ms) => `${ms.toFixed(1)} ms`);
-  return `${skew} ${skewMs < 0 ? 'early' : 'late'}, and its clock is known to ± ${error}: ${allowedSkewMs} ms are allowed`;
-}
-
-/** Counts the short turns that a load sums; 0 for one window. */
-function countTurns(turns: Turns | undefined): number {
-  return turns?.answers.length ?? 0;
 }
 
 /** A sampled span may be this much longer than its window: both parts are exceeded where Bench was stopped. */
 const LATE_SAMPLE = { seconds: 0.05, share: 0.02 };
 
 /** Judges whether the CPU of the server was read when its window closed; the server is idle afterwards. */
-function judgeSpan({ load, server, mode, turns }: Evidence): Reason[] {
+function judgeSpan({ load, server, mode }: Evidence): Reason[] {
   // A fixed amount and an external tool are sampled from an idle server to an idle server.
-  if (server === undefined || load.lifetime === undefined || mode.mode === 'amount' || countTurns(turns) > 0)
-    return [];
+  if (server === undefined || load.lifetime === undefined || mode.mode === 'amount') return [];
   const { windowSeconds } = load;
   const late = server.seconds - windowSeconds;
   const isLate = late > LATE_SAMPLE.seconds && late > LATE_SAMPLE.share * windowSeconds;
@@ -224,11 +196,10 @@ function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0, firstWron
 
 function judgeErrors({ counts }: LoadResult): Reason[] {
   const { non2xx = 0, timeout = 0, reset = 0, closedEarly = 0, failed = 0 } = counts;
-  const kinds = Object.entries({ non2xx, timeout, reset, closedEarly, failed });
-  const errors = sum(kinds.map(([, count]) => count));
-  const share = errors / Math.max(1, countCompletions(counts));
-  if (share <= ERROR_SHARE) return [];
-  return [makeReason('errors', { share, kinds: kinds.filter(([, count]) => count > 0) })];
+  const all = Object.entries({ non2xx, timeout, reset, closedEarly, failed });
+  const kinds = all.filter(([, count]) => count > 0);
+  const share = sum(kinds.map(([, count]) => count)) / Math.max(1, countCompletions(counts));
+  return reasonIf(share > ERROR_SHARE, 'errors', { share, kinds });
 }
 
 /**
@@ -333,12 +304,11 @@ const STALL = { us: 100_000, ratio: 10, tails: ['p99', 'p97_5', 'p90', 'p75', 'p
  * power of ten below the slowest.
  */
 function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
-  if (latencyUs === undefined || latencyHistogram === undefined) return [];
-  const tail = STALL.tails.find((name) => latencyUs[name] !== undefined);
-  const tailUs = tail && latencyUs[tail];
+  const tail = STALL.tails.find((name) => latencyUs?.[name] !== undefined);
+  const tailUs = tail && latencyUs?.[tail];
+  if (tail === undefined || tailUs === undefined || latencyHistogram === undefined) return [];
   const histogram = mergeHistograms([latencyHistogram]);
   const slowestUs = histogram.maxValue;
-  if (tail === undefined || tailUs === undefined) return [];
   const aboveUs = 10 ** Math.floor(Math.log10(slowestUs));
   const facts = { count: countAbove(histogram, aboveUs), aboveUs, slowestUs, tail, tailUs };
   return reasonIf(slowestUs >= Math.max(STALL.us, STALL.ratio * tailUs), 'stall', facts);
@@ -347,13 +317,8 @@ function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
 /** Names the requests that got no response, long after the slowest one. Percentiles include them as lower bounds. */
 function judgeUnanswered({ unanswered, counts: { sent = 0 }, latencyHistogram }: LoadResult): Reason[] {
   if (unanswered === undefined || latencyHistogram === undefined) return [];
-  const facts = { ...unanswered, sent, slowestUs: slowestAnswer(latencyHistogram) };
-  return [makeReason('unanswered', facts)];
-}
-
-/** The latency of the slowest correct response, in µs. */
-function slowestAnswer(latencyHistogram: string): number {
-  return mergeHistograms([latencyHistogram]).maxValue;
+  const slowestUs = mergeHistograms([latencyHistogram]).maxValue;
+  return [makeReason('unanswered', { ...unanswered, sent, slowestUs })];
 }
 
 /**
@@ -375,7 +340,7 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
   if (latencyUs === undefined || latencyHistogram === undefined || !isWhole) return reasons;
   const served = (load.goodputPerSecond * latencyUs.mean) / 1e6;
   // A pause at an edge of the window cuts the latencies of all requests that became due in it.
-  const slowest = slowestAnswer(latencyHistogram) / 1e6;
+  const slowest = mergeHistograms([latencyHistogram]).maxValue / 1e6;
   const cut = (perSecond * slowest ** 2) / 2 / windowSeconds;
   if (Math.abs(served - meanOpen) <= LITTLE_TOLERANCE * Math.max(served, meanOpen) + cut) return reasons;
   return [...reasons, makeReason('little', { served, open: meanOpen })];
@@ -403,11 +368,6 @@ function compareBounds(
     if (most === undefined || least === undefined) return [];
     return most - least > allowed(most) ? [{ metric, most, least }] : [];
   });
-}
-
-function judgeMemory(levels: readonly Level[]): Reason[] {
-  const growth = growthOf(levels);
-  return growth?.isKept === true ? [makeReason('memory-grows', growth)] : [];
 }
 
 /** The shortest time for which an operating system delays an acknowledgement: 40 ms on Linux, by a clock that can be early. */
@@ -451,6 +411,22 @@ function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
   const most = Math.max(...uses);
   const host = load.cluster?.parts[uses.indexOf(most)]?.host;
   return [makeReason('generator-bound', { busy: most, coresUsed: server?.coresUsed, host })];
+}
+
+/** Names the companion that holds back the server; services are its own. */
+function judgeCompanions(limit: Limit, companions: readonly Witness[]): Reason[] {
+  if (limit !== 'upstream' && limit !== 'database') return [];
+  return companions.flatMap(({ companion, evidence: { resources, placement } }) =>
+    companion.limit === limit && resources !== undefined
+      ? [
+          makeReason('companion-bound', {
+            name: limit,
+            coresUsed: resources.coresUsed,
+            cores: placement.beside?.[limit],
+          }),
+        ]
+      : [],
+  );
 }
 
 /** Marks a server that does not answer after the load because it still works for clients that have left. */

@@ -1,5 +1,5 @@
 /** Trends in the cost of servers that take turns, relative to each other: one of them still warms up, or leaks. Pure. */
-import { median } from 'bench-statistics/numbers';
+import { medianOf } from 'bench-statistics/numbers';
 import { findTrend } from 'bench-statistics/trend';
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { HostWindow, Turns } from 'bench-model/measured';
@@ -19,36 +19,24 @@ export interface RatioTrend {
  * cannot show which one changes.
  */
 export function findTrends(costs: readonly (readonly number[])[]): RatioTrend[] {
-  return costs.flatMap((own, side) => {
-    const others = costs.filter((_, index) => index !== side);
+  const logs = costs.map(relativeLogs);
+  return logs.flatMap((own, side) => {
+    const others = logs.filter((_, index) => index !== side);
     // Two servers have one ratio.
     if (others.length === 0 || (others.length === 1 && side === 0)) return [];
-    const change = findTrend(logRatios(own, typicalOf(others)), costs.length);
+    const ratios = own.map(
+      (log = NaN, place) => log - (medianOf(others.map((other) => other[place])) ?? NaN),
+    );
+    const change = findTrend(ratios.filter(Number.isFinite), costs.length);
     return change === undefined ? [] : [{ side, change }];
   });
 }
 
-/** Returns the typical cost in each place, relative to the level of each server; NaN if it is unknown. */
-function typicalOf(costs: readonly (readonly number[])[]): number[] {
-  const logs = costs.map((own) => {
-    const all = own.map(Math.log);
-    const known = all.filter(Number.isFinite);
-    if (known.length === 0) return [];
-    const level = median(known);
-    return all.map((log) => log - level);
-  });
-  const places = Math.max(0, ...logs.map(({ length }) => length));
-  return Array.from({ length: places }, (_, place) => {
-    const known = logs.map((own) => own[place] ?? Number.NaN).filter(Number.isFinite);
-    return known.length === 0 ? Number.NaN : Math.exp(median(known));
-  });
-}
-
-/** Returns the log ratios of the costs of two servers with the same place in time; those without a cost are omitted. */
-export function logRatios(costs: readonly number[], others: readonly number[]): number[] {
-  return costs
-    .map((cost, index) => Math.log(cost / (others[index] ?? Number.NaN)))
-    .filter((log) => Number.isFinite(log));
+/** Returns the logarithms of the costs of a server, relative to their level; undefined where a cost is unknown. */
+function relativeLogs(costs: readonly number[]): (number | undefined)[] {
+  const logs = costs.map((cost) => (cost > 0 && cost < Infinity ? Math.log(cost) : undefined));
+  const level = medianOf(logs) ?? 0;
+  return logs.map((log) => (log === undefined ? log : log - level));
 }
 
 /** A server that took turns with others. */

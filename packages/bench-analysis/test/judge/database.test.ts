@@ -3,7 +3,7 @@ import { judge } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { Placement } from 'bench-model/record';
 import { makeReason } from 'bench-model/reasons';
-import { COMPANION_JUDGES, judgeInserts } from '../../src/judge/companions.ts';
+import { judgeInserts } from '../../src/judge/companions.ts';
 import { sampleEvidence, sampleLoad, sampleResources } from '../../../bench-lab/testing/samples.ts';
 
 describe('the inserts of a trial', () => {
@@ -51,9 +51,9 @@ describe('a database', () => {
   ] as const)('is judged as the limit by its cores: %s', (_, placement, cores, generator, limit) => {
     const load = sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] });
     const evidence = { load, resources: sampleResources(cores), placement, besideRequests: 0 };
-    const companion = COMPANION_JUDGES.database(() => undefined);
+    const companion = { limit: 'database' } as const;
     const isShared = placement.kind === 'shared';
-    const companions = [{ name: 'database', companion, evidence } as const];
+    const companions = [{ companion, evidence }];
     const verdict = judge(sampleEvidence({ load, budgetCores: isShared ? 1.8 : 1, isShared, companions }));
     expect(verdict.limit).toBe(limit);
     const bound = verdict.reasons.filter(({ code }) => code === 'companion-bound');

@@ -304,7 +304,6 @@ export class ServerLife {
     const surroundings = {
       machineCores: cpus().length,
       companions: this.#parts.map(({ name, companion }) => ({
-        name,
         companion,
         evidence: {
           load,

@@ -3,7 +3,7 @@ import type { BackgroundRequest } from 'bench-model/settings';
 import type { BackgroundUse } from 'bench-model/companions';
 import { isDisturbed } from 'bench-model/planned';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
-import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
+import { judgeBackground } from 'bench-analysis/judge/companions';
 import { keepInFlight, type Background } from './request.ts';
 
 export const background: CompanionKind = {
@@ -40,7 +40,7 @@ export function beginTrial(request: BackgroundRequest, keep = keepInFlight): Tri
     },
     answers: () => answered + (running?.answers() ?? 0),
     requests: () => use?.sent ?? 0,
-    ...COMPANION_JUDGES.background(() => use),
+    judge: () => (use === undefined ? [] : judgeBackground(use)),
     // The server may continue to work on a cancelled request.
     keepsServerBusy: () => (use?.cancelled ?? 0) > 0,
     record: () => use,

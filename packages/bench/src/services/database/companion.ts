@@ -10,7 +10,7 @@ import { makeReason, type Reason } from 'bench-model/reasons';
 import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { findDatabase } from './database.ts';
 import { DatabaseError, type DatabaseServer, type FoundDatabase, type OpenDatabase } from './server.ts';
-import { COMPANION_JUDGES, judgeInserts } from 'bench-analysis/judge/companions';
+import { judgeInserts } from 'bench-analysis/judge/companions';
 import type { Table } from 'bench-targets/catalogue/workloads/workload';
 
 /** The longest time that the last transactions of a stopped server may take. */
@@ -137,7 +137,7 @@ export function beginTrial(
       acknowledged += ok + mismatch;
       unanswered += timeout + reset + closedEarly + inFlight;
     },
-    ...COMPANION_JUDGES.database(() => undefined),
+    limit: 'database',
     async afterStop(hasFailed): Promise<Reason[]> {
       if (table.inserts === undefined) return [];
       account = { acknowledged, stored: await opened.countInserts(), unanswered };

@@ -25,7 +25,6 @@ import {
   type RunningCompanion,
   type TrialCompanion,
 } from '../companion.ts';
-import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import { fillAll, refuseTakenPort, runSetup, startService, type ProgramContext } from './program.ts';
 import type { DeclaredServices, ServicesUse } from 'bench-model/companions';
 
@@ -286,7 +285,7 @@ async function beginTrial(
     env,
     process: () => (others.length === 0 ? only : undefined),
     ...countsOf(databases),
-    ...COMPANION_JUDGES.services(() => undefined),
+    limit: 'services',
     record: (resources) => ({ ...use, ...(resources === undefined ? {} : { resources }) }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -2,7 +2,7 @@
 import { fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import type { UpstreamUse } from 'bench-model/companions';
 import type { CompanionContext, CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
-import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
+import { judgeUpstream } from 'bench-analysis/judge/companions';
 import {
   findUpstream,
   startUpstream,
@@ -87,7 +87,8 @@ export async function beginTrial(
     async afterLoad() {
       if (before !== undefined) use = useBetween(before, await program.look());
     },
-    ...COMPANION_JUDGES.upstream(() => use, fetches),
+    limit: 'upstream',
+    judge: (evidence) => (use === undefined ? [] : judgeUpstream(evidence, use, fetches)),
     record: (resources) => use && { ...use, ...(resources === undefined ? {} : { resources }) },
     async [Symbol.asyncDispose]() {
       release();

@@ -4,10 +4,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { isFatal } from 'bench-model/reasons';
 import type { BackgroundRequest } from 'bench-model/settings';
-import type { BackgroundUse } from 'bench-model/companions';
-import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
+import { judgeBackground } from 'bench-analysis/judge/companions';
 import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
-import { sampleBackground, sampleLoad } from '../../../../bench-lab/testing/samples.ts';
+import { sampleBackground } from '../../../../bench-lab/testing/samples.ts';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -99,23 +98,14 @@ describe('a request kept in flight', () => {
   });
 });
 
-const judged = (use: BackgroundUse) =>
-  COMPANION_JUDGES.background(() => use).judge?.({
-    load: sampleLoad(),
-    resources: undefined,
-    placement: { kind: 'unpinned' },
-    besideRequests: 0,
-    limit: 'waiting',
-  }) ?? [];
-
 describe('the judge of a background request', () => {
   it.each([sampleBackground({ statusCodes: {} }), sampleBackground({ statusCodes: { 200: 9, 204: 1 } })])(
     'finds nothing wrong with %j',
-    (given) => expect(judged(given)).toEqual([]),
+    (given) => expect(judgeBackground(given)).toEqual([]),
   );
 
   it('finds that some requests failed, and fails the trial if none succeeded', () => {
-    const some = judged(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));
+    const some = judgeBackground(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));
     expect(some).toEqual([
       {
         code: 'errors',
@@ -124,7 +114,7 @@ describe('the judge of a background request', () => {
       },
     ]);
     expect(some.some(isFatal)).toBe(false);
-    const all = judged(sampleBackground({ statusCodes: { 405: 9 }, cancelled: 1 }));
+    const all = judgeBackground(sampleBackground({ statusCodes: { 405: 9 }, cancelled: 1 }));
     expect(all).toMatchObject([{ code: 'background', invalidates: METRIC_IDS }]);
     expect(all.every(isFatal)).toBe(true);
   });
