@@ -130,7 +130,7 @@ const MOST_LISTED = 3;
  * usage error for an unknown run, with similar ids or else the newest ones.
  */
 export function findRun(name: string): string {
-  const newest = name === LATEST ? newestRuns(1)[0] : undefined;
+  const newest = name === LATEST ? listRuns().at(-1) : undefined;
   const candidates = [
     name,
     join(HOME.results, name),
@@ -145,16 +145,12 @@ export function findRun(name: string): string {
   );
 }
 
-/** Returns the ids of the newest runs, newest first. */
-function newestRuns(count: number): string[] {
-  return listRuns().toReversed().slice(0, count);
-}
-
 function suggestRuns(name: string): string {
-  const runs = [...listRuns(), ...listRuns(join(HOME.results, 'published'))];
+  const own = listRuns();
+  const runs = [...own, ...listRuns(join(HOME.results, 'published'))];
   const similar = name === LATEST || runs.length === 0 ? undefined : suggest(name, [...runs, LATEST]);
   if (similar !== undefined) return similar;
-  const newest = newestRuns(MOST_LISTED);
+  const newest = own.toReversed().slice(0, MOST_LISTED);
   if (newest.length > 0) return `the newest runs are ${newest.join(', ')}; latest means the first one`;
   const published = runs.slice(0, MOST_LISTED).join(', ');
   return runs.length > 0 && name !== LATEST

@@ -173,7 +173,8 @@ export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<nu
   return costs;
 }
 
-type Costs = [before: number[], after: number[]];
+/** A figure of each profile of both sides. */
+export type Costs = [before: number[], after: number[]];
 
 /** Returns the costs of everything that is worth a test, one for each profile of a side. */
 function tested<Key>(

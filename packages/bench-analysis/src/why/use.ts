@@ -1,7 +1,7 @@
 /** What requests cause on both sides of a comparison, and where they wait. */
 import type { ProfiledSide, RequestUse, Statement, Wait } from 'bench-model/why';
 import { sum } from 'bench-statistics/numbers';
-import { type Change, compareMeans } from './explain.ts';
+import { type Change, compareMeans, type Costs } from './explain.ts';
 
 /** The chance that the interval of any figure misses its difference. */
 const ERROR = 0.05;
@@ -38,7 +38,7 @@ export function compareUse(baseline: ProfiledSide, candidate: ProfiledSide): Cha
   return Object.entries(READERS).flatMap(([name, read]): ChangedUse[] => {
     const [before, after] = [baseline, candidate].map(({ profiles }) =>
       profiles.flatMap(({ perRequest }) => (perRequest === undefined ? [] : (read(perRequest) ?? []))),
-    ) as [number[], number[]];
+    ) as Costs;
     if (before.length < baseline.profiles.length || after.length < candidate.profiles.length) return [];
     const change = compareMeans(before, after, error);
     if (Math.max(change.before, change.after) < LEAST) return [];
@@ -88,11 +88,8 @@ const STATEMENTS = {
  * for at most as many others as there are connections.
  */
 function leastWait(sides: Sides, connections: number): number {
-  const [before, after] = sides.map(({ profiles }) => profiles.map(({ cpuUs }) => cpuUs)) as [
-    number[],
-    number[],
-  ];
-  const { difference, margin } = compareMeans(before, after, ERROR);
+  const costs = sides.map(({ profiles }) => profiles.map(({ cpuUs }) => cpuUs)) as Costs;
+  const { difference, margin } = compareMeans(...costs, ERROR);
   return Math.max(TOLD.ms, (connections * (Math.abs(difference) + margin)) / 1000);
 }
 
@@ -115,10 +112,8 @@ function changedParts<Part>(
   const parts = new Map(lists.flat(2).flatMap((part) => (part === undefined ? [] : [[key(part), part]])));
   return [...parts]
     .map(([name, part]): ChangedPart<Part> => {
-      const [before, after] = known.map((own) =>
-        own.map((one) => sum((one.get(name) ?? []).map(figure))),
-      ) as [number[], number[]];
-      return { part, ...compareMeans(before, after, ERROR / parts.size) };
+      const figures = known.map((own) => own.map((one) => sum((one.get(name) ?? []).map(figure)))) as Costs;
+      return { part, ...compareMeans(...figures, ERROR / parts.size) };
     })
     .filter((change) => isClear(change, least))
     .toSorted((a, b) => Math.abs(b.difference) - Math.abs(a.difference));
