@@ -138,22 +138,37 @@ export function processOf(server: Server): CompanionProcess | undefined {
 
 const POLL_MS = 20;
 
-/** A program is not ready, for the reason in the message. */
-export class NotReady extends Error {}
-
-/** Waits until `look` finds nothing that a program lacks to be ready. Throws if it ends, or is not ready in time. */
+/**
+ * Waits until `look` finds nothing that a program lacks to be ready. If it ends, or is not ready in time, stops it and throws what
+ * `fail` returns for the reason.
+ */
 export async function untilReady(
-  program: Pick<Server, 'ended' | 'logTail'>,
+  program: Server,
   look: () => Promise<string | undefined>,
   seconds: number,
+  fail: (why: string) => BenchError,
 ): Promise<void> {
+  let why: string | undefined = 'nobody could look at it';
+  try {
+    why = await whyNotReady(program, look, seconds);
+  } finally {
+    if (why !== undefined) await program.stop();
+  }
+  if (why !== undefined) throw fail(why);
+}
+
+async function whyNotReady(
+  program: Server,
+  look: () => Promise<string | undefined>,
+  seconds: number,
+): Promise<string | undefined> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
     const end = describeEnd(program);
-    if (end !== undefined) throw new NotReady(`ended before it was ready (${end})`);
-    const why = await look();
-    if (why === undefined) return;
-    if (performance.now() > deadline) throw new NotReady(`is not ready after ${seconds} s: ${why}`);
+    if (end !== undefined) return `ended before it was ready (${end})`;
+    const lack = await look();
+    if (lack === undefined) return undefined;
+    if (performance.now() > deadline) return `is not ready after ${seconds} s: ${lack}`;
     await sleep(POLL_MS);
   }
 }

@@ -190,12 +190,8 @@ export async function startDatabase(
   const url = urlOf(`${USER}:${password}@${toAuthority({ host: HOST, port })}`);
   const look = (): Promise<string | undefined> =>
     dialect.query(url, 'select 1').then(() => undefined, wordsOf);
-  try {
-    await untilReady(server, look, START_SECONDS);
-  } catch (error) {
-    await server.stop();
-    throw new ToolchainError(`${dialect.name} ${(error as Error).message}`, dialect.hint);
-  }
+  const fail = (why: string): ToolchainError => new ToolchainError(`${dialect.name} ${why}`, dialect.hint);
+  await untilReady(server, look, START_SECONDS, fail);
   const running: Running = {
     kind,
     version,

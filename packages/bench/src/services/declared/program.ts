@@ -15,7 +15,7 @@ import { describeEnd, describeTail, launch, type Server } from 'bench-machine/la
 import { describeListeners, isListening } from 'bench-machine/ports';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { run, SubprocessError } from 'bench-machine/subprocess';
-import { CompanionError, NotReady, untilReady } from '../companion.ts';
+import { CompanionError, untilReady } from '../companion.ts';
 
 const POLL_MS = 20;
 const HOST = '127.0.0.1';
@@ -64,17 +64,13 @@ export async function startService(
     if (context.isStopped()) throw new BenchError('interrupted', `interrupted while service ${name} started`);
     return lookAt(server, ready, fill, context.root);
   };
-  try {
-    await untilReady(server, look, timeoutSeconds);
-  } catch (error) {
-    await server.stop();
-    if (!(error instanceof NotReady)) throw error;
-    throw new CompanionError(`service ${name} ${error.message}`, [
+  await untilReady(server, look, timeoutSeconds, (why) => {
+    return new CompanionError(`service ${name} ${why}`, [
       `command: ${joinWords(service.command.map(fill))}`,
       `asked:   ${describeReady(ready, server, fill)}`,
       ...describeTail(server.logTail()),
     ]);
-  }
+  });
   return { server, address: { host: server.host, port: String(server.port), url: fill(url) } };
 }
 

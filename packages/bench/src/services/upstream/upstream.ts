@@ -170,12 +170,10 @@ export async function startUpstream(
       () => undefined,
       ({ message }: Error) => message,
     );
-  try {
-    await untilReady(server, look, START_SECONDS);
-  } catch (error) {
-    await stop();
-    throw wrong((error as Error).message);
-  }
+  await untilReady(server, look, START_SECONDS, (why) => {
+    rmSync(root, { recursive: true, force: true });
+    return wrong(why);
+  });
   return {
     url,
     env: { BENCH_UPSTREAM: url },
