@@ -22,7 +22,11 @@ export async function measureRequest(request: ResolvedRequest, voice: Voice): Pr
   using session = await openSession(outline.run, { isAlone, wait: raw.wait, voice });
   for (const line of describeLeftOut(outline.userRequests)) voice.log(line);
   // The session ends with this function, so it waits for the run.
-  return await (isAlone ? measureHere : measureThere)({ request, session, voice });
+  const job = { request, session, voice };
+  if (isAlone) return await measureHere(job);
+  // Their code is loaded only here. Nobody tries the targets: they are there.
+  const { measureSpread } = await loadCluster();
+  return await measureSpread(job);
 }
 
 /** Prepares the targets of a request, tries them, makes its plan from what was found, and measures it. */
@@ -48,10 +52,4 @@ async function measureHere({ request, session, voice }: Job): Promise<MeasuredRu
   const tried = resumed === undefined ? await tryTargets(request.outline, ready, { session, voice }) : {};
   if (tried === undefined) quit();
   return await measurePlan(planFrom(request, { ...tried, leftOut }), { request, ready, session, voice });
-}
-
-/** Measures a request on its hosts, whose code is loaded only here. Nobody tries its targets: they are there. */
-async function measureThere(job: Job): Promise<MeasuredRun> {
-  const { measureSpread } = await loadCluster();
-  return measureSpread(job);
 }

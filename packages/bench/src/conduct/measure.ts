@@ -4,7 +4,7 @@ import { keepTime } from 'bench-analysis/time-budget';
 import { unlikeResumed } from 'bench-analysis/unlike';
 import { UsageError } from 'bench-model/errors';
 import { scaleTo } from '../measure/launcher.ts';
-import { loadCluster, type OpenCluster } from '../cluster.ts';
+import { loadCluster } from '../cluster.ts';
 import { findEngines } from 'bench-load/engines';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../measure/run.ts';
@@ -30,7 +30,7 @@ import { createEffects } from './effects.ts';
 import { readVersions, type ReadyRun } from './prepare.ts';
 import { noteRun } from './begun.ts';
 import type { Job, MeasuredRun } from './job.ts';
-import { NOTHING_YET, SAVED, type Voice } from '../terminal/voice.ts';
+import { NOTHING_YET, SAVED } from '../terminal/voice.ts';
 
 /** Measures a plan with targets that are ready, and stores the run. Throws a usage or toolchain error before anything is measured. */
 export async function measurePlan(
@@ -42,7 +42,8 @@ export async function measurePlan(
   const foreseen = describeChoice(outline);
   for (const line of describeChoice(plan)) if (!foreseen.includes(line)) voice.log(line);
   if (resumed === undefined) refuseBudget(plan);
-  await using cluster = await joinCluster(plan, voice);
+  // The code of clusters is loaded only for a plan that has one.
+  await using cluster = plan.cluster && (await (await loadCluster()).openCluster(plan.cluster, voice.log));
   const engines = cluster === undefined ? await findEngines([plan.engine]) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
   if (resumed !== undefined) refuseOtherVersions(resumed, versions);
@@ -114,13 +115,6 @@ export function isHopeless(
     trials.every(({ status }) => status === 'failed') &&
     targets.every(({ id }) => trials.filter(({ target }) => target.id === id).length >= FEWEST_FAILED)
   );
-}
-
-/** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */
-async function joinCluster({ cluster }: Plan, { log }: Voice): Promise<OpenCluster | undefined> {
-  if (cluster === undefined) return undefined;
-  const { openCluster } = await loadCluster();
-  return openCluster(cluster, log);
 }
 
 /** Returns the placement of the first trial of a run, if it were measured now. */

@@ -14,7 +14,7 @@ import { sum } from 'bench-statistics/numbers';
 import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
 import { filesOfProject } from 'bench-targets/prepare/projects/tree';
 import { findProfiler, type Profiler } from 'bench-targets/profile/profilers';
-import { scaleTo } from '../measure/launcher.ts';
+import { contextOf } from '../measure/launcher.ts';
 import { PROFILE_SECONDS, takeProfile, type TakenProfile } from '../measure/profile.ts';
 import type { Voice } from '../terminal/voice.ts';
 import { startCompanions } from '../services/index.ts';
@@ -150,7 +150,7 @@ export async function takeAll(
     const found = profiles.of(target);
     if (found === undefined) continue;
     const { one, profiler } = found;
-    const context = { ...scaleTo(one.target, { plan, placed }), prepared: one, target: one.target };
+    const context = { ...contextOf(one, { plan, placed }), prepared: one };
     const file = join(folder, `profile-${index}`);
     try {
       profiles.add(target, found, await takeProfile(planned, context, { effects, profiler, file }));

@@ -8,7 +8,7 @@ import { BenchError, TrialError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { describeTail } from 'bench-machine/launch';
 import { FaultError, seeElsewhere, type Fault } from '../measure/fault.ts';
-import { scaleTo } from '../measure/launcher.ts';
+import { contextOf } from '../measure/launcher.ts';
 import type { TrialContext } from '../measure/effects.ts';
 import { ServerLife, type Awaited } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
@@ -17,7 +17,7 @@ import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { areSlow, type Found } from '../plan/plan.ts';
 import type { Trial } from 'bench-model/record';
-import { sum } from 'bench-statistics/numbers';
+import { mean } from 'bench-statistics/numbers';
 import { CompanionError } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';
 import { cureFor, type Named } from './cures.ts';
@@ -58,7 +58,8 @@ export async function tryTargets(
       const { verified, answerSeconds, route } = await timeAnswers(started.effects, args, isSlow);
       if (route !== undefined && isSlow(answerSeconds) && !named.has(route)) {
         named.add(route);
-        voice.log(`warning: ${describeSlow(route, answerSeconds)}`);
+        const how = `takes ${answerSeconds.toFixed(1)} s, so the windows of all requests are long`;
+        voice.log(`warning: a response to ${route} ${how}: measure it in another run`);
       }
       slowest.answerSeconds = Math.max(slowest.answerSeconds, answerSeconds);
       return verified;
@@ -75,18 +76,13 @@ export async function tryTargets(
     const launched = 'attached' in found ? undefined : found;
     if (launched !== undefined) voice.log(`trying ${target.id}: ${joinWords(launched.variant.command)}`);
     const sinceMs = performance.now();
-    const context = { ...scaleTo(target, { plan, placed }), prepared: launched, target };
-    const wrong = await tryTarget(tried, context, effects, voice);
+    const wrong = await tryTarget(tried, contextOf(found, { plan, placed }), effects, voice);
     const seconds = (performance.now() - sinceMs) / 1000;
     if (launched !== undefined) slowest.startupSeconds = Math.max(slowest.startupSeconds, seconds);
     if (effects.interrupted()) return undefined;
     if (wrong !== undefined) throw wrong;
   }
   return effects.interrupted() ? undefined : slowest;
-}
-
-function describeSlow(route: string, seconds: number): string {
-  return `a response to ${route} takes ${seconds.toFixed(1)} s, so the windows of all requests are long: measure it in another run`;
 }
 
 /** What a server answered, and the mean time of its slowest route, in seconds. The route has a name if there are others. */
@@ -105,34 +101,27 @@ export async function timeAnswers(
   [server, draw, when]: Parameters<RunEffects['verify']>,
   isSlow: (seconds: number) => boolean,
 ): Promise<Timed> {
+  const { routes = [], requests } = draw;
   // Others may not send what they sent before.
-  const mayRepeat = draw.requests.every(({ method }) => method === 'GET');
-  let best = Infinity;
+  const mayRepeat = requests.every(({ method }) => method === 'GET');
+  let answerSeconds = Infinity;
   for (let round = 1; ; round++) {
-    const timed = await timeOnce(effects, server, draw, when);
-    best = Math.min(best, timed.answerSeconds);
-    if (round === MOST_TIMES || !mayRepeat || !isSlow(best)) return { ...timed, answerSeconds: best };
+    const times = new Map<number, number[]>();
+    let sinceMs = performance.now();
+    const check: Draw['check'] = (answer, index) => {
+      const nowMs = performance.now();
+      const route = routes.findIndex(({ first, count }) => index >= first && index < first + count);
+      times.set(route, [...(times.get(route) ?? []), (nowMs - sinceMs) / 1000]);
+      sinceMs = nowMs;
+      return draw.check(answer, index);
+    };
+    const verified = await effects.verify(server, { ...draw, check }, when);
+    const means = [...times].map(([route, own]) => ({ route: routes[route]?.name, seconds: mean(own) }));
+    const [slowest] = means.toSorted((a, b) => b.seconds - a.seconds);
+    answerSeconds = Math.min(answerSeconds, slowest?.seconds ?? 0);
+    if (round < MOST_TIMES && mayRepeat && isSlow(answerSeconds)) continue;
+    return { verified, answerSeconds, ...(means.length > 1 && present({ route: slowest?.route })) };
   }
-}
-
-async function timeOnce(
-  effects: Pick<RunEffects, 'verify'>,
-  ...[server, draw, when]: Parameters<RunEffects['verify']>
-): Promise<Timed> {
-  const times = new Map<number, number[]>();
-  let sinceMs = performance.now();
-  const check: Draw['check'] = (answer, index) => {
-    const nowMs = performance.now();
-    const route = draw.routes?.findIndex(({ first, count }) => index >= first && index < first + count) ?? 0;
-    times.set(route, [...(times.get(route) ?? []), (nowMs - sinceMs) / 1000]);
-    sinceMs = nowMs;
-    return draw.check(answer, index);
-  };
-  const verified = await effects.verify(server, { ...draw, check }, when);
-  const means = [...times].map(([route, own]) => ({ route, seconds: sum(own) / own.length }));
-  const [slowest] = means.toSorted((a, b) => b.seconds - a.seconds);
-  const name = means.length > 1 ? draw.routes?.[slowest?.route ?? -1]?.name : undefined;
-  return { verified, answerSeconds: slowest?.seconds ?? 0, ...present({ route: name }) };
 }
 
 /**
@@ -163,14 +152,9 @@ async function tryTarget(
     if (fault !== undefined) voice.log(`hint: ${cureFor(fault, nameRequests(plan))}`);
     return undefined;
   }
-  return failed instanceof CompanionError
-    ? failureBeside(failed, prepared)
-    : describeFailure(failed, trial, { plan, prepared });
-}
-
-function failureBeside(error: CompanionError, { target, stack }: Prepared): BenchError {
-  const hint = `correct "services" or "setup" in ${stack.manifest}`;
-  return error.explained(hint, `${target.id} cannot be measured: `);
+  if (!(failed instanceof CompanionError)) return describeFailure(failed, trial, { plan, prepared });
+  const hint = `correct "services" or "setup" in ${prepared.stack.manifest}`;
+  return failed.explained(hint, `${prepared.target.id} cannot be measured: `);
 }
 
 /**

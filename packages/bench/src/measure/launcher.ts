@@ -21,7 +21,7 @@ import { present } from 'bench-model/options';
 import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from 'bench-targets/prepare/prepare';
 import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
-import type { TrialEffects } from './effects.ts';
+import type { TrialContext, TrialEffects } from './effects.ts';
 
 /** The inputs of a server, whoever started it. */
 export interface ServerContext {
@@ -99,6 +99,12 @@ export function scaleTo<T extends Pick<ServerContext, 'plan' | 'placed'>>(target
   return plan === context.plan
     ? context
     : { ...context, plan, placed: narrowServer(context.placed, coresOf(plan)) };
+}
+
+/** Returns the context of the trials of a target. */
+export function contextOf(one: Launchable, run: Pick<ServerContext, 'plan' | 'placed'>): TrialContext {
+  const { target } = one;
+  return { ...scaleTo(target, run), target, prepared: 'attached' in one ? undefined : one };
 }
 
 /** Starts a fresh server for each trial. */

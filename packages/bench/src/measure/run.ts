@@ -7,10 +7,10 @@ import type { Reason } from 'bench-model/reasons';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { ROWS_HINT } from '../plan/rows.ts';
 import { measureTogether } from './conductor.ts';
-import { scaleTo } from './launcher.ts';
+import { contextOf } from './launcher.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Launchable } from 'bench-targets/prepare/prepare';
-import type { TrialContext, TrialEffects } from './effects.ts';
+import type { TrialEffects } from './effects.ts';
 
 /** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {
@@ -39,12 +39,7 @@ export async function run(
 ): Promise<Trial[]> {
   const trials = [...before];
   const kept = new Set(before.map(({ id }) => id));
-  const launchable = new Map(
-    prepared.map((one) => [
-      one.target.id,
-      { target: one.target, prepared: 'attached' in one ? undefined : one },
-    ]),
-  );
+  const launchable = new Map(prepared.map((one) => [one.target.id, one]));
   const due = plan.trials.filter(({ target }) => launchable.has(target));
   const units = Map.groupBy(due, unitOf);
   // If only a part of a unit was stored before a kill, the rest is lost.
@@ -59,9 +54,8 @@ export async function run(
     for (const [index, planned] of unit.entries())
       effects.on({ kind: 'started', planned, done: trials.length + index, of });
     const entries = unit.map((planned) => {
-      const found = launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>;
-      const earlier = searchesBefore(trials, planned);
-      return { planned, context: { ...scaleTo(found.target, { plan, placed }), ...found, earlier } };
+      const context = contextOf(launchable.get(planned.target) as Launchable, { plan, placed });
+      return { planned, context: { ...context, earlier: searchesBefore(trials, planned) } };
     });
     const measured = await measureTogether(entries, effects);
     // An interrupted trial is not stored: --resume measures it again.
@@ -85,7 +79,7 @@ export function searchesBefore(trials: readonly Trial[], planned: PlannedTrial):
 }
 
 /** Throws a trial error if the rows of a trial were used up: those of the next one would be too. */
-export function refuseUsedUp(measured: readonly Pick<Trial, 'target' | 'reasons'>[]): void {
+function refuseUsedUp(measured: readonly Pick<Trial, 'target' | 'reasons'>[]): void {
   for (const { target, reasons } of measured) {
     const found = reasons.find(({ code }) => code === 'rows-used-up');
     if (found !== undefined) throw new TrialError(`${target.id}: ${found.text}`, ROWS_HINT);
