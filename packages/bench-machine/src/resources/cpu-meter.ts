@@ -91,13 +91,13 @@ export class TurnMeter extends Stretches {
 
 /** Reads the upkeep of a process: the CPU that it uses without load. */
 export class UpkeepMeter {
-  readonly #meter: CpuMeter;
+  readonly meter: CpuMeter;
   readonly #clock: Pick<Clock, 'nowMs'>;
   readonly #idle: CpuSpans = { cpuUs: 0, seconds: 0 };
   #open: Stretches | undefined;
 
   constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'> = CLOCK) {
-    this.#meter = meter;
+    this.meter = meter;
     this.#clock = clock;
   }
 
@@ -108,7 +108,7 @@ export class UpkeepMeter {
 
   /** Begins to watch the idle process. Throws if it has ended. */
   begin(): void {
-    this.#open = new Stretches(this.#meter, this.#clock);
+    this.#open = new Stretches(this.meter, this.#clock);
   }
 
   /** Ends what was begun. Throws if the process has ended. */

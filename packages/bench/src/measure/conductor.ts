@@ -20,6 +20,7 @@ import type { Window } from 'bench-load/engine';
 import { whileItLives, type Clock } from 'bench-machine/resources/cpu-meter';
 import { joinSampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
+import { mean } from 'bench-statistics/numbers';
 import { ControlTaker } from './control.ts';
 import { attempt, Generators, openWindow, sideOf, withSessions, type Loaded, type Side } from './loaded.ts';
 import { OpenLoops, searchCapacity } from './open-loops.ts';
@@ -207,7 +208,7 @@ async function takeTurns(
   /** The end of a companion is no fault of the server. */
   const markWatch = (edge: 'begin' | 'end'): Promise<void> =>
     each(async ({ side: { ready } }) => {
-      ready.metered?.upkeep[edge]();
+      ready.upkeep?.[edge]();
       for (const { upkeep } of ready.beside ?? []) whileItLives(() => upkeep[edge]());
     });
   const watch = async (): Promise<void> => {
@@ -215,8 +216,8 @@ async function takeTurns(
     await pause(watchSeconds(plan));
     await markWatch('end');
   };
-  const meters = turning.flatMap(({ side }) => side.ready.metered ?? []);
-  if (!isShared || !meters.every(({ upkeep }) => upkeep.usPerSecond !== undefined)) {
+  const meters = turning.flatMap(({ side }) => side.ready.upkeep ?? []);
+  if (!isShared || !meters.every(({ usPerSecond }) => usPerSecond !== undefined)) {
     await pause(QUIET_SECONDS.deferred);
     await watch();
   }
@@ -265,17 +266,18 @@ async function takeControl(
   clock: Clock,
 ): Promise<void> {
   const { life, trial, ready, spec, result } = side;
-  const { metered } = ready;
-  const { turns: taken } = result;
+  const { upkeep } = ready;
+  const { cpuUs } = result.turns ?? {};
   const { turns: short } = session;
   // Requests that are sent once each may be used up.
   const isOnce = spec.routes?.some(({ once }) => once === true) === true;
-  if (taken === undefined || metered === undefined || short === undefined || isOnce) return;
+  if (cpuUs === undefined || upkeep === undefined || short === undefined || isOnce) return;
   const control = async (): Promise<Control | undefined> => {
     await using burner = await ready.startBurner();
     if (burner === undefined) return undefined;
-    const planting = { share, turns: turns.order.length / 2 };
-    const taker = await ControlTaker.begin({ metered, burner, clock, taken }, planting);
+    const halfUs = (share * mean(cpuUs)) / 2;
+    const planting = { halfUs, turns: turns.order.length / 2, usedUs: await burner.burn(0) };
+    const taker = new ControlTaker({ upkeep, burner, clock }, planting);
     for (const turn of turns.order) {
       await life.requests.renewToken(turns.rampSeconds + turns.spanSeconds, { session, trial });
       await silence.during(() => taker.take(short, turns, turn === 1));

@@ -5,11 +5,9 @@
 import { deferredCpu } from 'bench-analysis/judge/deferred';
 import type { ShortTurns } from 'bench-load/engine';
 import type { Burner } from 'bench-machine/resources/burner';
-import { type Clock, type CpuSpans, Stretches } from 'bench-machine/resources/cpu-meter';
-import type { Control, Turns } from 'bench-model/measured';
-import { mean } from 'bench-statistics/numbers';
+import { type Clock, type CpuSpans, Stretches, type UpkeepMeter } from 'bench-machine/resources/cpu-meter';
+import type { Control } from 'bench-model/measured';
 import type { TurnPlan } from '../plan/turns.ts';
-import type { Metered } from './life.ts';
 
 /** The least that is burnt at once, in µs: the helper disturbs the caches of the server each time that it wakes. */
 const LEAST_BURN_US = 1000;
@@ -29,17 +27,18 @@ function openKind(): Kind {
 }
 
 interface Controlled {
-  metered: Metered;
+  upkeep: UpkeepMeter;
   burner: Burner;
   clock: Clock;
-  /** Its turns without a control. */
-  taken: Pick<Turns, 'cpuUs'>;
 }
 
-/** The planted cost, as a share of the CPU of a turn, and the number of turns that carry it. */
 interface Planting {
-  share: number;
+  /** Half of the cost of a turn, in µs. */
+  halfUs: number;
+  /** The number of turns that carry it. */
   turns: number;
+  /** What the helper has used before, in µs. */
+  usedUs: number;
 }
 
 /** Takes turns with and without the cost of a control. */
@@ -61,17 +60,13 @@ export class ControlTaker {
   /** What is owed is burnt once it is this much. */
   readonly #leastUs: number;
 
-  private constructor(side: Controlled, usedUs: number, { share, turns }: Planting) {
+  /** Begins to plant. Throws if the server has ended. */
+  constructor(side: Controlled, { halfUs, turns, usedUs }: Planting) {
     this.#side = side;
     this.#usedUs = usedUs;
-    this.#halfUs = (share * mean(side.taken.cpuUs ?? [0])) / 2;
-    this.#leastUs = Math.min(LEAST_BURN_US, 0.99 * turns * this.#halfUs);
-    this.#stretches = new Stretches(side.metered.meter, side.clock);
-  }
-
-  /** Begins to plant. Throws if the server or the helper has ended. */
-  static async begin(side: Controlled, planting: Planting): Promise<ControlTaker> {
-    return new ControlTaker(side, await side.burner.burn(0), planting);
+    this.#halfUs = halfUs;
+    this.#leastUs = Math.min(LEAST_BURN_US, 0.99 * turns * halfUs);
+    this.#stretches = new Stretches(side.upkeep.meter, side.clock);
   }
 
   /** Takes one turn. Returns its responses. */
@@ -126,7 +121,7 @@ export class ControlTaker {
       plantedUs: usOf(planted) / planted.answers,
       burntUs: this.#burntUs[when] / planted.answers,
     });
-    const { usPerSecond: upkeepUsPerSecond } = this.#side.metered.upkeep;
+    const { usPerSecond: upkeepUsPerSecond } = this.#side.upkeep;
     const turns = partOf('turns', (kind) => kind.turns.cpuUs);
     const between = partOf('rests', (kind) => deferredCpu({ ...kind, upkeepUsPerSecond }));
     const isKnown = turns.plainUs > 0 && turns.plainUs < Infinity && turns.burntUs + between.burntUs > 0;

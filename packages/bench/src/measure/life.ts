@@ -24,7 +24,7 @@ import { present } from 'bench-model/options';
 import { describeUsedUp } from '../plan/rows.ts';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Burner } from 'bench-machine/resources/burner';
-import { UpkeepMeter, type CpuMeter } from 'bench-machine/resources/cpu-meter';
+import { UpkeepMeter } from 'bench-machine/resources/cpu-meter';
 import type { Sampler } from 'bench-machine/resources/sampler';
 import { describeLoops } from './capacity.ts';
 import type { NamedProcess, SeenRuntime, TrialContext, TrialEffects } from './effects.ts';
@@ -51,8 +51,8 @@ export interface ReadyServer {
   /** Undefined for a server that was already running. */
   prepared: Prepared | undefined;
   sampler: Sampler | undefined;
-  /** Undefined if its CPU cannot be read between short turns. */
-  metered: Metered | undefined;
+  /** The meter of its CPU in short turns and without load. Undefined if it cannot be read that often. */
+  upkeep: UpkeepMeter | undefined;
   /** Undefined if its process is not known. */
   seen: SeenRuntime | undefined;
   /** Starts what burns CPU in its accounting; undefined if nothing can. */
@@ -68,15 +68,10 @@ export interface ReadyServer {
   beside: CompanionMeter[] | undefined;
 }
 
-/** A process whose CPU can be read between short turns. */
-export interface Metered {
-  meter: CpuMeter;
-  upkeep: UpkeepMeter;
-}
-
-interface CompanionMeter extends Metered {
+interface CompanionMeter {
   name: CompanionName;
   pid: number;
+  upkeep: UpkeepMeter;
 }
 
 interface Part {
@@ -183,7 +178,7 @@ export class ServerLife {
       server,
       prepared,
       sampler: this.#sampler,
-      metered: this.#metered({ pid: server.pid(), cgroup: server.cgroup }),
+      upkeep: this.#meter({ pid: server.pid(), cgroup: server.cgroup }),
       seen: this.#seeRuntime(server),
       startBurner: async () => this.#effects.startBurner?.(server, placed),
       widen: async () => this.#effects.widen?.(server, placed),
@@ -202,15 +197,15 @@ export class ServerLife {
   #meterBeside(processes: readonly NamedProcess[]): CompanionMeter[] | undefined {
     if (this.#parts.some(({ companion }) => companion.duringLoad !== undefined)) return undefined;
     const meters = processes.flatMap((one): CompanionMeter[] => {
-      const metered = this.#metered(one);
-      return metered === undefined ? [] : [{ name: one.name, pid: one.pid, ...metered }];
+      const upkeep = this.#meter(one);
+      return upkeep === undefined ? [] : [{ name: one.name, pid: one.pid, upkeep }];
     });
     return meters.length === processes.length ? meters : undefined;
   }
 
-  #metered(process: Parameters<TrialEffects['meter']>[0]): Metered | undefined {
+  #meter(process: Parameters<TrialEffects['meter']>[0]): UpkeepMeter | undefined {
     const meter = this.#effects.meter(process);
-    return meter && { meter, upkeep: new UpkeepMeter(meter, this.#effects.clock) };
+    return meter && new UpkeepMeter(meter, this.#effects.clock);
   }
 
   /** Returns the load of a trial on the running server, with the token of now; without one, that before its trials. */

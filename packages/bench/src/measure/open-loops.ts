@@ -1,6 +1,5 @@
 /** Open loops on one server, one after the other: the search of its capacity, and the other loads of a plan. */
 import { CURVE, curveStepSeconds } from 'bench-model/planned';
-import type { LoadResult } from 'bench-model/load';
 import type { Plan } from 'bench-model/plan';
 import type { Promised } from 'bench-model/promise';
 import type { LoadMode } from 'bench-model/settings';
@@ -27,9 +26,11 @@ export class OpenLoops {
     this.#plan = plan;
   }
 
-  async warmUp(window: Omit<Window, 'load'>): Promise<LoadResult> {
-    const closed: Window = { ...window, load: { mode: 'closed', ...this.#connecting } };
-    return (await openWindow(this.#one, closed)).load;
+  /** Returns the goodput of a closed loop of this length, without a window. */
+  async pace(seconds: number): Promise<number> {
+    const load = { mode: 'closed', ...this.#connecting } as const;
+    const closed = await openWindow(this.#one, { warmupSeconds: seconds, windowSeconds: 0, load });
+    return paceOf(closed.load, seconds);
   }
 
   /** Returns the seed of the gaps of the next loop: targets of one round get the same gaps. */
@@ -93,8 +94,7 @@ export async function searchCapacity(
   await attempt(outcome, async () => {
     const cycleSeconds = await warm();
     if (outcome.failed) return;
-    const pace = { warmupSeconds: Math.max(PACE_SECONDS, PACE_CYCLES * cycleSeconds), windowSeconds: 0 };
-    const pacePerSecond = paceOf(await loops.warmUp(pace), pace.warmupSeconds);
+    const pacePerSecond = await loops.pace(Math.max(PACE_SECONDS, PACE_CYCLES * cycleSeconds));
     const search = new CapacitySearch(promises, {
       seconds: plan.windowSeconds,
       pacePerSecond,

@@ -72,7 +72,7 @@ async function takeTurns(
   const { side, session, outlive } = one;
   const { life, ready } = side;
   const pid = ready.server.pid();
-  if (pid === undefined || ready.metered === undefined)
+  if (pid === undefined || ready.upkeep === undefined)
     throw new TrialError('the CPU of the server cannot be read');
   // Nothing but CPU is read around these turns, so companions may work beside them.
   const { turns } = session;

@@ -15,7 +15,7 @@ import {
   type UpkeepMeter,
 } from 'bench-machine/resources/cpu-meter';
 import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
-import type { Metered, ReadyServer } from './life.ts';
+import type { ReadyServer } from './life.ts';
 
 interface TurnsResult {
   load: LoadResult;
@@ -74,26 +74,21 @@ export class TurnTaker {
     clock: Pick<Clock, 'nowMs'> = CLOCK,
   ): TurnTaker | undefined {
     if (session === undefined || ready.beside === undefined) return undefined;
-    const { sampler, metered } = ready;
-    if (sampler !== undefined && metered === undefined) return undefined;
+    if (ready.sampler !== undefined && ready.upkeep === undefined) return undefined;
     return new TurnTaker(ready, session, clock);
   }
 
   /** Opens the sampler around all turns, and reads the CPU of the idle server. */
   async begin(ours: readonly number[]): Promise<void> {
     await this.#ready.sampler?.start(ours);
-    const { metered, beside = [] } = this.#ready;
-    this.#server = metered && this.#open(metered);
-    for (const { name, pid, ...companion } of beside) {
+    const { upkeep: own, beside = [] } = this.#ready;
+    this.#server = own && { turns: new TurnMeter(own.meter, this.#clock), upkeep: own };
+    for (const { name, pid, upkeep } of beside) {
+      const turns = whileItLives(() => new TurnMeter(upkeep.meter, this.#clock));
       // What one companion of several servers does between the turns of one of them, it does for the others.
-      const upkeep = ours.includes(pid) ? undefined : companion.upkeep;
-      const turning = whileItLives(() => this.#open({ ...companion, upkeep }));
+      const turning = turns && { turns, upkeep: ours.includes(pid) ? undefined : upkeep };
       if (turning !== undefined) this.#beside.set(name, turning);
     }
-  }
-
-  #open({ meter, upkeep }: Pick<Turning, 'upkeep'> & Pick<Metered, 'meter'>): Turning {
-    return { upkeep, turns: new TurnMeter(meter, this.#clock) };
   }
 
   /**

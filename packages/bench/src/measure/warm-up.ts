@@ -67,7 +67,7 @@ function sideOf(server: Warmable, plan: Plan): WarmingSide {
     ...span,
     sliceSeconds: sliceFor(server, span),
     runtime: ready.seen?.runtime,
-    meter: ready.metered?.meter,
+    meter: ready.upkeep?.meter,
     compilers: ready.seen?.compilers,
     prepare: (seconds) => attempt(() => life.requests.renewToken(seconds, { session, trial })),
     async fire(warmupSeconds) {
