@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import { runSync } from 'bench-machine/subprocess';
-import { splitCommand } from 'bench-targets/catalogue/apps/words';
+import { splitCommand } from 'bench-targets/catalogue/projects/words';
 import { provideUv } from 'bench-targets/prepare/uv';
 import { inheritedByUser, runCommand } from '../testing/user.ts';
 

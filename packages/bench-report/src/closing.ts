@@ -1,6 +1,6 @@
 /** The last line of a report: the outcome, and the command that comes next. */
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { commandLine } from 'bench-machine/home';
 import type { ComparedRow, ComparedTable } from 'bench-analysis/compare';
 import type { Timed } from 'bench-analysis/comparison';

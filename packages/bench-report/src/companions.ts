@@ -1,5 +1,5 @@
 /** The parts of companions in words. To print words for a new companion instead of JSON, add a row to a table here. */
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import type { CompanionHeads, CompanionName, CompanionRecords } from 'bench-model/companions';
 import { formatUs, formatWhole } from './format.ts';
 import { listGiven } from './words.ts';

@@ -1,7 +1,7 @@
 import type { Plan } from 'bench-model/plan';
 import { commandLine } from 'bench-machine/home';
 import { redact } from 'bench-machine/redact';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 
 /**
  * The characters that a terminal obeys instead of showing them: C0 and C1 controls except the line feed, and those that

@@ -9,7 +9,7 @@ import type { CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
 import { describeInterpreters } from './interpreters.ts';
 import { commandLine } from 'bench-machine/home';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { describeHead } from './companions.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';

@@ -32,11 +32,10 @@ export function readCluster(file: string): ReadCluster {
     return { spread: { ...DEADLINE, ...hosts, ...others }, ...present({ connections }) };
   }
   const cluster = { ...DEADLINE, ...PACE, ...fields, roles };
-  if (cluster.skewMs > cluster.leadMs) {
+  if (cluster.skewMs > cluster.leadMs)
     throw new UsageError(
       `${read.at(['skewMs'])}: "skewMs" ${cluster.skewMs} is longer than the lead of ${cluster.leadMs} ms`,
       'orders that arrive after the start are refused: raise "leadMs"',
     );
-  }
   return { cluster, ...present({ connections }) };
 }

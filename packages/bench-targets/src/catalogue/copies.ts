@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { UsageError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
-import { startOf, toStack } from './apps/app.ts';
+import { startOf, toStack } from './projects/app.ts';
 import type { App } from 'bench-model/app';
 import { readManifest } from './manifest.ts';
 import { labelOf } from './copy-label.ts';
@@ -16,12 +16,11 @@ export function spreadCopies(targets: Target[], copies: readonly Copy[], stacks:
   if (copies.length === 0) return targets;
   return targets.flatMap((target) => {
     const stack = stacks.find(({ name }) => name === target.stack);
-    if (stack?.project === undefined) {
+    if (stack?.project === undefined)
       throw new UsageError(
         `${labelOf(copies[0] as Copy)} is a version of your own service, and ${target.stack} is a stack of Bench`,
         'omit one of them; for another version of a package, --with ./folder',
       );
-    }
     return copies.map((copy): Target => ({ ...target, id: `${target.id}[${labelOf(copy)}]`, copy }));
   });
 }
@@ -38,12 +37,11 @@ export function readInCopy(
   root: string,
 ): { stack: Stack; usesCurrentManifest?: boolean } {
   if (copy.kind === 'setting') return { stack: applySetting(stack, copy) };
-  if (!existsSync(root)) {
+  if (!existsSync(root))
     throw new UsageError(
       `${labelOf(copy)} has no folder ${basename(root)}, where ${stack.name} is`,
       copy.kind === 'folder' ? 'name the folder of the project' : 'name a commit that has the service',
     );
-  }
   const mark = { name: stack.name, copy: copy.name, original: stack.root };
   if (app !== undefined) return { stack: { ...toStack({ ...app, folder: root }), ...mark } };
   const own = join(root, basename(stack.manifest));

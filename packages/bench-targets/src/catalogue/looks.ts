@@ -49,9 +49,6 @@ export const SCHEDULES = {
   ],
 } as const satisfies Record<string, Schedule>;
 
-/** The default schedules: of two targets in long rounds, of two in limited time, and of plans that can use more rounds. */
-const USUAL = { early: '8/12/18/24', short: '12/18/24', long: '12/18/27/40/60' } as const;
-
 /**
  * Returns the default schedule. A round of two searches for a capacity takes half a minute, so the first look is early.
  * Decided comparisons leave a table of several, and a budget already limits a run: both can use a late look.
@@ -60,8 +57,8 @@ export function chooseLooks(
   targets: number,
   { hasBudget = false, searches = false }: { hasBudget?: boolean; searches?: boolean } = {},
 ): string {
-  if (searches && targets <= 2) return USUAL.early;
-  return targets > 2 || hasBudget ? USUAL.long : USUAL.short;
+  if (searches && targets <= 2) return '8/12/18/24';
+  return targets > 2 || hasBudget ? '12/18/27/40/60' : '12/18/24';
 }
 
 /** Returns the schedule of this name. Throws a usage error if it is unknown. */

@@ -4,7 +4,7 @@ import { commandLine } from 'bench-machine/home';
 import { UsageError } from 'bench-model/errors';
 import type { Matrix } from 'bench-model/options';
 import type { RuntimeKind, Target } from 'bench-model/target';
-import { readNodeManifest, readPyproject } from './apps/manifests.ts';
+import { readNodeManifest, readPyproject } from './projects/manifests.ts';
 
 /** A package named by `--with`. */
 export interface NamedPackage {

@@ -2,7 +2,7 @@ import { present, type Matrix } from 'bench-model/options';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from 'bench-model/errors';
-import { toStack } from './apps/app.ts';
+import { toStack } from './projects/app.ts';
 import type { App } from 'bench-model/app';
 import { HOME, commandLine } from 'bench-machine/home';
 import { suggest } from 'bench-model/suggest';
@@ -79,24 +79,21 @@ export function expandTargets(patterns: string[], stacks: Stack[], workload: str
 function expand(pattern: string, stacks: Stack[], workload: string | undefined): Target[] {
   const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
   const known = stacks.filter((stack) => matches(name, stack.name));
-  if (stacks.length === 0) {
+  if (stacks.length === 0)
     throw new UsageError(
       'no server is named, and this folder has no stack.json',
       `${commandLine('init')} writes one; or name a server: --run 'uvicorn app:app --port {port}', or http://127.0.0.1:3000/orders`,
     );
-  }
-  if (known.length === 0) {
+  if (known.length === 0)
     throw new UsageError(`unknown stack "${name || pattern}"`, suggestTargets(pattern, stacks));
-  }
   const isGlob = pattern.includes('*');
   const targets = known.flatMap((stack) => {
     const names =
       variant === undefined
         ? [stack.default]
         : Object.keys(stack.variants).filter((one) => matches(variant, one));
-    if (names.length === 0 && !name.includes('*')) {
+    if (names.length === 0 && !name.includes('*'))
       throw new UsageError(`${stack.name} has no variant "${variant}"`, suggestTargets(pattern, stacks));
-    }
     if (runtime !== undefined && stack.runtime === 'none') {
       if (isGlob) return [];
       throw new UsageError(`${stack.name} is a binary and has no runtime`, `omit @${runtime}`);
@@ -106,20 +103,15 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
       if (workload === undefined || found.workloads.includes(workload))
         return [toTarget(stack, one, found, runtime)];
       if (isGlob) return [];
-      if (found.workloads.length === 0) {
+      if (found.workloads.length === 0)
         throw new UsageError(`${pattern} has no request to send`, "e.g. --get '/orders?limit=20'");
-      }
       const offers = `${stack.name}/${one} offers ${found.workloads.join(', ')}`;
       throw new UsageError(`${pattern} does not offer the workload "${workload}"`, offers);
     });
   });
-  if (targets.length === 0) {
-    throw new UsageError(
-      `no target of "${pattern}" offers the workload "${workload}"`,
-      `${commandLine('list')} lists the workloads of each target`,
-    );
-  }
-  return targets;
+  if (targets.length > 0) return targets;
+  const message = `no target of "${pattern}" offers the workload "${workload}"`;
+  throw new UsageError(message, `${commandLine('list')} lists the workloads of each target`);
 }
 
 /** Returns true if the number of threads of a target can be chosen. */

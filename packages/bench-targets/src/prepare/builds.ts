@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { joinWords } from '../catalogue/apps/words.ts';
+import { joinWords } from '../catalogue/projects/words.ts';
 import { HOME } from 'bench-machine/home';
 import { ToolchainError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';

@@ -87,25 +87,21 @@ export function findCode(
   if (language === 'none') {
     const isOfCopy = existsSync(program) && files.includes(realpathSync(program));
     return isOfCopy
-      ? digestFiles(from, [{ file: program, name: basename(program) }])
+      ? digestFiles(from, new Map([[basename(program), program]]))
       : { from, unknown: 'no process of the server runs a program of the copy' };
   }
   const [copy, original] = [realpathSync(folder), realpathSync(instead)];
   const wrong = files.find(
     (file) => !isOwn(file, copy) && isOwn(file, original) && existsSync(join(copy, relative(original, file))),
   );
-  if (wrong !== undefined) {
+  if (wrong !== undefined)
     throw new TrialError(
       `${from}: the server runs ${relative(process.cwd(), wrong)}, which is not in the copy`,
       'use paths relative to the project, so that each copy loads its own files',
     );
-  }
-  const found = files
-    .filter((file) => isOwn(file, copy))
-    .map((file) => ({ file, name: relative(copy, file) }));
-  return found.length === 0
-    ? { from, unknown: 'no loaded file is in the folder of the copy' }
-    : digestFiles(from, found);
+  const own = files.filter((file) => isOwn(file, copy));
+  if (own.length === 0) return { from, unknown: 'no loaded file is in the folder of the copy' };
+  return digestFiles(from, new Map(own.map((file) => [relative(copy, file), file])));
 }
 
 /** Returns true if a file is code of this folder, and not of tools and packages inside it. */
@@ -113,9 +109,10 @@ function isOwn(file: string, root: string): boolean {
   return file.startsWith(`${root}${sep}`) && !NOT_OWN.test(relative(root, file));
 }
 
-function digestFiles(from: string, found: readonly { file: string; name: string }[]): RunningCode {
+/** Returns the digest of files and of their names. */
+function digestFiles(from: string, files: ReadonlyMap<string, string>): RunningCode {
   const hash = createHash('sha256');
-  for (const { file, name } of found.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
+  for (const [name, file] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     hash.update(`${name}\0`).update(readFileSync(file)).update('\0');
-  return { from, files: found.length, sha256: hash.digest('hex') };
+  return { from, files: files.size, sha256: hash.digest('hex') };
 }

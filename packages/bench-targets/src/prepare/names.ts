@@ -6,15 +6,14 @@ import type { RuntimeKind } from 'bench-model/target';
 import { parseRuntime, readRuntime } from '../catalogue/runtimes.ts';
 import { findRuntime } from './runtimes.ts';
 
-/** The targets of a request and the runtimes that they are spread over. */
-type Named = Pick<BenchOptions, 'targets' | 'matrix'>;
-
 /**
  * Gives each interpreter that is named by path the name of its version, unless it has one: `/a/python` becomes `3.15.2=/a/python`,
  * a free-threaded build `3.15.2t=…`. A build whose JIT is on by default is asked for with it: `3.15.2+jit=/a/python+jit`. Throws a usage
  * error if two get the same name, and a toolchain error if one is no interpreter.
  */
-export async function nameRuntimes<Options extends Named>(options: Options): Promise<Options> {
+export async function nameRuntimes<Options extends Pick<BenchOptions, 'targets' | 'matrix'>>(
+  options: Options,
+): Promise<Options> {
   const { python, node } = options.matrix;
   const targets = await Promise.all(options.targets.map(nameTarget));
   const named = {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { refuseExcluded } from '../catalogue/apps/pinned.ts';
+import { refuseExcluded } from '../catalogue/projects/pinned.ts';
 import { findNodes, OWN_NODE, parseRuntime, refuseUnfit, runsTypeScript } from '../catalogue/runtimes.ts';
 import { BenchError, ToolchainError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
@@ -65,12 +65,11 @@ async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime>
     const { node: version, v8 } = process.versions;
     return { runtime: { ...spec, version, build: { v8 } }, argv: [process.execPath] };
   }
-  if (/^\d/.test(base) && !runsTypeScript(base) && search.isAnyNode !== true) {
+  if (/^\d/.test(base) && !runsTypeScript(base) && search.isAnyNode !== true)
     throw new ToolchainError(
       `node ${base} cannot run these servers`,
       'the servers are TypeScript, which Node runs from 22.18 on: name 22.18 or newer',
     );
-  }
   const path = base.includes('/') ? base : await provideBinary(base, search);
   return askJavaScript(spec, base, path);
 }
@@ -96,9 +95,8 @@ async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Pro
 function packageOf(base: string): PackageFile | undefined {
   const system = `${process.platform}-${process.arch}`;
   if (base === 'bun') return { wanted: `@oven/bun-${system.replace('arm64', 'aarch64')}`, file: 'bin/bun' };
-  if (base === 'deno') {
+  if (base === 'deno')
     return { wanted: `@deno/${system}${process.platform === 'linux' ? '-glibc' : ''}`, file: 'deno' };
-  }
   return process.platform === 'linux' ? { wanted: `node-${system}@${base}`, file: 'bin/node' } : undefined;
 }
 
@@ -109,10 +107,8 @@ async function provideBinary(base: string, { cache = HOME.cache, mayInstall }: S
   if (found === undefined || kept.length > 0) {
     const path = kept.at(-1);
     if (path !== undefined) return path;
-    throw new ToolchainError(
-      `node ${base} is not installed`,
-      `nvm install ${base}, or name its path: @/path/to/node`,
-    );
+    const cure = `nvm install ${base}, or name its path: @/path/to/node`;
+    throw new ToolchainError(`node ${base} is not installed`, cure);
   }
   if (!mayInstall && !isComplete(folder))
     throw new ToolchainError(

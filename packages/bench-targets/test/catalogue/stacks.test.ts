@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readApp } from '../../src/catalogue/apps/app.ts';
+import { readApp } from '../../src/catalogue/projects/app.ts';
 import { usualRuntime } from '../../src/catalogue/runtimes.ts';
 import { expandTargets, locateBuiltIn, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { Stack } from 'bench-model/stack';

@@ -7,7 +7,7 @@ import type { Copy } from 'bench-model/target';
 import { isFolder } from 'bench-machine/files';
 import { commandLine, HOME } from 'bench-machine/home';
 import { redactUrl } from 'bench-machine/redact';
-import { readApp } from 'bench-targets/catalogue/apps/app';
+import { readApp } from 'bench-targets/catalogue/projects/app';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { ADDRESS, readAddress } from './values.ts';

@@ -7,7 +7,7 @@ import { holdsSecret } from 'bench-machine/redact';
 import { stopPrograms } from 'bench-machine/subprocess';
 import { UsageError } from 'bench-model/errors';
 import { findWays, readWay } from 'bench-targets/catalogue/apps/ways';
-import { joinWords, splitCommand } from 'bench-targets/catalogue/apps/words';
+import { joinWords, splitCommand } from 'bench-targets/catalogue/projects/words';
 import { PACKAGES } from 'bench-targets/catalogue/packages';
 import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';

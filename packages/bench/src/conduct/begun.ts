@@ -10,7 +10,7 @@ import { UsageError } from 'bench-model/errors';
 import type { Plan } from 'bench-model/plan';
 import type { RunFile } from 'bench-model/run';
 import { typeBench } from 'bench-report/printable';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 
 /** Notes that this command has begun a run. Throws a usage error if the state folder cannot be written. */
 export function noteRun(folder: string): void {

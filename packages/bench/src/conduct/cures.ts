@@ -1,7 +1,7 @@
 /** What to type against each fault of a server that is tried. */
 import { isAbsolute } from 'node:path';
 import { fillCommand } from 'bench-machine/launch';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { showPath } from 'bench-targets/catalogue/json-file';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import type { Fault } from '../measure/fault.ts';

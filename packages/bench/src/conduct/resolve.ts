@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { readApp } from 'bench-targets/catalogue/apps/app';
+import { readApp } from 'bench-targets/catalogue/projects/app';
 import { nameRuntimes } from 'bench-targets/prepare/names';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { BenchRequest } from '../plan/request.ts';

@@ -3,7 +3,7 @@ import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
 import { showPath } from 'bench-targets/catalogue/json-file';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { BenchError, TrialError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { describeTail } from 'bench-machine/launch';

@@ -5,7 +5,7 @@ import { OWN_TLS } from 'bench-machine/tls';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
 import { fill } from 'bench-targets/catalogue/workloads/requests/template';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';

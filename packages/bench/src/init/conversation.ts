@@ -6,7 +6,7 @@ import { toLine, toPrintable } from 'bench-report/printable';
 import { commandsOf } from 'bench-targets/catalogue/apps/commands';
 import { needOf, SERVICE_NAMES, type Need } from 'bench-targets/catalogue/apps/needs';
 import { isJob, readWay, type Way } from 'bench-targets/catalogue/apps/ways';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { logLine, printStyled } from '../terminal/shell.ts';
 import { describe, say, type Asker, type Option } from './asker.ts';
 import { refuseStopped, tryDraft, TryError, type Worked } from './attempt.ts';

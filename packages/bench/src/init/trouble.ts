@@ -5,10 +5,10 @@ import { tryGit } from 'bench-machine/git';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { KINDS, needOf, SERVICE_NAMES } from 'bench-targets/catalogue/apps/needs';
-import { admittedBy } from 'bench-targets/catalogue/apps/pinned';
+import { admittedBy } from 'bench-targets/catalogue/projects/pinned';
 import { findExample, findMention, withPort } from 'bench-targets/catalogue/apps/variables';
 import { buildOfNode, findImageStep } from 'bench-targets/catalogue/apps/ways';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { canMovePorts } from 'bench-targets/catalogue/ports';
 import { pythonsSince } from 'bench-targets/catalogue/releases';
 import { findHere } from 'bench-targets/prepare/projects/version';
@@ -254,18 +254,15 @@ async function ageBoth({ way, place, words, packagesUntil, version = '', isChose
   const admitted = isChosen === true ? admittedBy(place, 'python') : [];
   const at = admitted.indexOf(version);
   const older = at < 0 ? undefined : await firstHere(admitted.slice(at + 1));
-  const changes: Understood['parts'] = [];
+  const parts: Understood['parts'] = [];
+  const both = ofDay === undefined ? '' : `, and Python ${ofDay}`;
+  const asOfDay = { packagesUntil: day, ...present({ version: ofDay }) };
   if (day !== '' && packagesUntil === undefined)
-    changes.push([
-      `the packages of ${day}, the day of the commit${ofDay === undefined ? '' : `, and Python ${ofDay}`}`,
-      { packagesUntil: day, ...present({ version: ofDay }) },
-    ]);
-  if (older !== undefined) changes.push([`Python ${older}`, { version: older }]);
-  const text =
-    older === undefined
-      ? 'its packages are newer than the project'
-      : `it fails with CPython ${version}, which Bench chose`;
-  return changes.length === 0 ? undefined : { text, parts: changes };
+    parts.push([`the packages of ${day}, the day of the commit${both}`, asOfDay]);
+  if (older === undefined)
+    return parts.length === 0 ? undefined : { text: 'its packages are newer than the project', parts };
+  parts.push([`Python ${older}`, { version: older }]);
+  return { text: `it fails with CPython ${version}, which Bench chose`, parts };
 }
 
 /** Returns the first of these versions of Python that this machine has. */

@@ -1,6 +1,6 @@
 import { OVERHEAD_SECONDS, placeOf, TURN_SECONDS, takesTurns, type Place } from 'bench-model/planned';
 import { resolve } from 'node:path';
-import { readApp } from 'bench-targets/catalogue/apps/app';
+import { readApp } from 'bench-targets/catalogue/projects/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
 import { baselinesOf } from 'bench-analysis/baselines';
 import { describeBackground } from 'bench-targets/catalogue/background';

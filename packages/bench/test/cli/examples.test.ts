@@ -1,7 +1,7 @@
 /** Types the command lines that the help and the documents show, as far as a command reads them. */
 import { readFileSync } from 'node:fs';
 import { BenchError } from 'bench-model/errors';
-import { splitCommand } from 'bench-targets/catalogue/apps/words';
+import { splitCommand } from 'bench-targets/catalogue/projects/words';
 import { describe, expect, it } from 'vitest';
 import { listDocuments } from '../../../../scripts/checks/documents.ts';
 import { readFixture } from '../../../bench-lab/testing/samples.ts';

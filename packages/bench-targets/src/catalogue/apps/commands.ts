@@ -4,10 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
 import type { Manifest } from 'bench-model/manifest';
 import { filesIn } from './files.ts';
-import { readNodeManifest, readPyproject } from './manifests.ts';
-import { findProject } from './project.ts';
+import { readNodeManifest, readPyproject } from '../projects/manifests.ts';
+import { findProject } from '../projects/project.ts';
 import type { Way } from './ways/way.ts';
-import { joinWords } from './words.ts';
+import { joinWords } from '../projects/words.ts';
 
 /**
  * Returns everything that a way of a project executes, in its order: the installation, builds, the setup, and the server. Indented

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Service } from 'bench-model/manifest';
 import { readText } from './files.ts';
-import { fieldsOf } from './services.ts';
+import { fieldsOf } from '../services.ts';
 import { firstOfEach, variablesOf, type Variable } from './variables.ts';
 
 /** A service to declare, and the variables of the server that take its address. */

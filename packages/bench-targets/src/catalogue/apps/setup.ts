@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { filesIn } from './files.ts';
-import { readNodeManifest } from './manifests.ts';
+import { readNodeManifest } from '../projects/manifests.ts';
 import { isDjango } from './ways/python.ts';
 import type { Way } from './ways/way.ts';
 

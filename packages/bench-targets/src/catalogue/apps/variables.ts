@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { lineAt } from '../json-file.ts';
 import { filesIn, readText } from './files.ts';
 import type { Way } from './ways/way.ts';
-import { joinWords } from './words.ts';
+import { joinWords } from '../projects/words.ts';
 
 /** Files that show which variables a server needs. */
 const EXAMPLE = /^(\.?env([.-]\w+)?[.-](example|sample|dist|template)|\.?(example|sample)[.-]env)$/;

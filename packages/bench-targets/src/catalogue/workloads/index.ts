@@ -47,11 +47,9 @@ export function completeParams({ name, params = {} }: Workload, given: Params): 
       const expected = names.length === 0 ? 'it takes no parameters' : `expected one of ${names.join(', ')}`;
       throw new UsageError(`unknown parameter "${param}" of ${name}, ${expected}`);
     }
-    if (value < range.least || value > range.most) {
-      throw new UsageError(
-        `--param ${param}=${value}: expected a number from ${range.least} to ${range.most}`,
-      );
-    }
+    const { least, most } = range;
+    if (value < least || value > most)
+      throw new UsageError(`--param ${param}=${value}: expected a number from ${least} to ${most}`);
   }
   const usual = Object.entries(params).map(([param, range]) => [param, range.usual]);
   return { ...(Object.fromEntries(usual) as Params), ...given };

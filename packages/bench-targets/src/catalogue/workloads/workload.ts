@@ -248,9 +248,8 @@ export function canonicalise(text: string): string {
 /** Returns why a response is not the expected JSON; undefined if it is. */
 export function checkJson(answer: Answer, expected: string): string | undefined {
   if (answer.status !== 200) return describeStatus(answer, ' instead of 200');
-  if (!/^application\/json\b/.test(answer.contentType)) {
+  if (!/^application\/json\b/.test(answer.contentType))
     return `content type "${answer.contentType}" instead of application/json`;
-  }
   let got: string;
   try {
     got = canonicalise(answer.body.toString());

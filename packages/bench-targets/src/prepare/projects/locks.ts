@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isFile, readTextFile } from 'bench-machine/files';
 import { ToolchainError } from 'bench-model/errors';
 import type { Lock, Stack, Variant } from 'bench-model/stack';
-import { readPyproject } from '../../catalogue/apps/manifests.ts';
+import { readPyproject } from '../../catalogue/projects/manifests.ts';
 import { ROOT } from '../../catalogue/stacks.ts';
 
 /**

@@ -8,7 +8,7 @@ import { HOME } from 'bench-machine/home';
 import { readTextFile } from 'bench-machine/files';
 import { findProgram } from 'bench-machine/path';
 import type { Lock } from 'bench-model/stack';
-import { joinWords } from '../../catalogue/apps/words.ts';
+import { joinWords } from '../../catalogue/projects/words.ts';
 import { digestOf } from '../digest.ts';
 import { provideProgram } from '../npm.ts';
 import { PNPM_12, PNPM_8, YARN_1, YARN_4 } from '../pins.ts';

@@ -5,7 +5,7 @@ import { HOME, parentsOf } from 'bench-machine/home';
 import { UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { RuntimeSpec } from 'bench-model/target';
-import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
+import { readNodeManifest } from '../../catalogue/projects/manifests.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { packagesOf, type NamedPackage } from '../../catalogue/packages.ts';
 import { buildsOf, runBuilds } from '../builds.ts';
@@ -74,10 +74,8 @@ async function provideModules(
   const lock = project === undefined ? ofBench : project.lock;
   if (lock === undefined && packages.length > 0) throw cannotAdd(packages, 'a package.json');
   if (lock === undefined && builds.length > 0) {
-    throw new UsageError(
-      `${stack.name} has a "build", but no package.json`,
-      `add one, or omit "build" in ${stack.manifest}`,
-    );
+    const cure = `add one, or omit "build" in ${stack.manifest}`;
+    throw new UsageError(`${stack.name} has a "build", but no package.json`, cure);
   }
   const isInstalled = project === undefined || Object.keys(readNodeManifest(root).listed).length === 0;
   if (lock === undefined || (isInstalled && packages.length + builds.length === 0))

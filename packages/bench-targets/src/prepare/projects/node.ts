@@ -5,7 +5,7 @@ import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
 import { ToolchainError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
-import { readLockedByNpm, readNodeManifest } from '../../catalogue/apps/manifests.ts';
+import { readLockedByNpm, readNodeManifest } from '../../catalogue/projects/manifests.ts';
 import { compareVersions } from '../../catalogue/releases.ts';
 import { reasonIn } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';

@@ -7,7 +7,7 @@ import { run, SubprocessError } from 'bench-machine/subprocess';
 import { BenchError, ToolchainError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
-import { readPipfile, readPyproject } from '../../catalogue/apps/manifests.ts';
+import { readPipfile, readPyproject } from '../../catalogue/projects/manifests.ts';
 import { firstError, lastLine } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
 import { pinsOf } from './locks.ts';

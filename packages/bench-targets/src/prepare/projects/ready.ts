@@ -7,7 +7,7 @@ import { findProgram, foldersOnPath, isProgram } from 'bench-machine/path';
 import { ToolchainError, UsageError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime } from 'bench-model/target';
-import { languageOfProgram } from '../../catalogue/apps/project.ts';
+import { languageOfProgram } from '../../catalogue/projects/project.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { environmentOfRuntime } from '../../catalogue/runtimes.ts';
 import type { FoundRuntime } from '../runtimes.ts';

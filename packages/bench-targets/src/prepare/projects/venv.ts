@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import type { Lock } from 'bench-model/stack';
 import type { RuntimeSpec } from 'bench-model/target';
-import { readPyproject } from '../../catalogue/apps/manifests.ts';
+import { readPyproject } from '../../catalogue/projects/manifests.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { packagesOf } from '../../catalogue/packages.ts';
 import { buildsOf, runBuilds } from '../builds.ts';

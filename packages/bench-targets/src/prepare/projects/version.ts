@@ -2,7 +2,7 @@
 import { HOME } from 'bench-machine/home';
 import { BenchError } from 'bench-model/errors';
 import type { Lock } from 'bench-model/stack';
-import { admittedBy } from '../../catalogue/apps/pinned.ts';
+import { admittedBy } from '../../catalogue/projects/pinned.ts';
 import { findRuntime, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
 import { packagesWithoutWheel } from './python.ts';

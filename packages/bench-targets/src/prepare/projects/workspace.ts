@@ -2,7 +2,7 @@
 import { globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NamedPackage } from '../../catalogue/packages.ts';
-import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
+import { readNodeManifest } from '../../catalogue/projects/manifests.ts';
 import { ROOT } from '../../catalogue/stacks.ts';
 import { ToolchainError } from 'bench-model/errors';
 import type { Lock, Stack } from 'bench-model/stack';

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readApp, toStack } from '../../../src/catalogue/apps/app.ts';
+import { readApp, toStack } from '../../../src/catalogue/projects/app.ts';
 import { readManifest } from '../../../src/catalogue/manifest.ts';
 import type * as Homes from 'bench-machine/home';
 import { spreadTargets, targetsOf } from '../../../src/catalogue/stacks.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseAddress } from 'bench-targets/catalogue/apps/services';
+import type { DatabaseAddress } from 'bench-targets/catalogue/services';
 import { describeEnd, launch, type LaunchSpec } from 'bench-machine/launch';
 import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { runSync } from 'bench-machine/subprocess';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { findProgram, isProgram } from 'bench-machine/path';
 import type { DatabaseName, Service } from 'bench-model/manifest';
 import type { Surroundings, Stack } from 'bench-model/stack';
-import type { Addresses } from 'bench-targets/catalogue/apps/services';
+import type { Addresses } from 'bench-targets/catalogue/services';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { ToolchainError, UsageError } from 'bench-model/errors';

@@ -7,9 +7,9 @@ import {
   fillAddresses,
   type Addresses,
   type ServiceAddress,
-} from 'bench-targets/catalogue/apps/services';
+} from 'bench-targets/catalogue/services';
 import type { ProgramService, Setup } from 'bench-model/manifest';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { BenchError, UsageError } from 'bench-model/errors';
 import { describeEnd, describeTail, launch, type Server } from 'bench-machine/launch';
 import { describeListeners, isListening } from 'bench-machine/ports';

@@ -3,7 +3,7 @@ import { existsSync, globSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parentsOf } from 'bench-machine/home';
 import { filesIn, readText } from '../files.ts';
-import { readCargoManifest } from '../manifests.ts';
+import { readCargoManifest } from '../../projects/manifests.ts';
 import { isJob } from './address.ts';
 import type { Told } from './way.ts';
 

@@ -4,7 +4,7 @@ import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { parse } from 'yaml';
 import { filesIn, hasManifest, readText } from '../files.ts';
 import { partOf } from '../../json-file.ts';
-import { inShell, stepsOf } from './line.ts';
+import { inShell, stepsOf } from '../../projects/line.ts';
 import type { Told } from './way.ts';
 
 /** Images of development, of workers and of databases start another program. */

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineAt } from '../../json-file.ts';
 import { filesIn, readText } from '../files.ts';
-import { readDenoTasks, readNodeManifest } from '../manifests.ts';
-import { findLock } from '../project.ts';
-import { inShell } from './line.ts';
+import { readDenoTasks, readNodeManifest } from '../../projects/manifests.ts';
+import { findLock } from '../../projects/project.ts';
+import { inShell } from '../../projects/line.ts';
 import type { Told } from './way.ts';
 
 /** The scripts of package.json that start a server, nearest to production first. */

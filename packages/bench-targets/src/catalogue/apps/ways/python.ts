@@ -3,7 +3,7 @@ import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lineAt } from '../../json-file.ts';
 import { filesIn, hasManifest, readText } from '../files.ts';
-import { readPyproject } from '../manifests.ts';
+import { readPyproject } from '../../projects/manifests.ts';
 import { isJob } from './address.ts';
 import type { Told } from './way.ts';
 

@@ -17,10 +17,8 @@ export function draftOptions({ requests, headers, body, draft, rows }: UserReque
     return { method, path, weight: 1, headers: {}, ...(carries && present({ body })) };
   });
   if (body !== undefined && written.every((one) => one.body === undefined)) {
-    throw new UsageError(
-      '--body has no effect: no request carries a body',
-      "add one, e.g. --request 'POST /orders'",
-    );
+    const cure = "add one, e.g. --request 'POST /orders'";
+    throw new UsageError('--body has no effect: no request carries a body', cure);
   }
   const all = [...(draft?.requests ?? []), ...written].map((one) => ({
     ...one,
@@ -37,16 +35,12 @@ export function completeUserRequests(
   { rows: file, requests, login, ...rest }: Draft,
   locate: Locate = locateByName(requests),
 ): UserRequests {
-  if (requests.length === 0) {
-    throw new UsageError('no request is named', "e.g. --get '/orders?limit=20'");
-  }
+  if (requests.length === 0) throw new UsageError('no request is named', "e.g. --get '/orders?limit=20'");
   const rows = file === undefined ? undefined : readRows(file);
   const columns = new Set([...(rows?.names ?? []), ...Object.keys(MARKS), ...(login ? [TOKEN] : [])]);
   if (login !== undefined && rows?.names.includes(TOKEN)) {
-    throw new UsageError(
-      `${rows.file}:1: the column "${TOKEN}" has the name of the login's token`,
-      'rename the column',
-    );
+    const message = `${rows.file}:1: the column "${TOKEN}" has the name of the login's token`;
+    throw new UsageError(message, 'rename the column');
   }
   const parts = readParts({ requests, login }, locate);
   for (const [index, { request, body, expected }] of parts.kinds.entries()) {

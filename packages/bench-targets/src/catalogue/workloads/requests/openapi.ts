@@ -30,10 +30,8 @@ export function readOpenapi(
   const document = parseDocument(text, shown);
   const isKnown = typeof document['openapi'] === 'string' || typeof document['swagger'] === 'string';
   if (!isKnown || !isPart(document['paths'])) {
-    throw new UsageError(
-      `${shown}: not an OpenAPI document`,
-      'it needs the field "openapi" or "swagger", and "paths"',
-    );
+    const cure = 'it needs the field "openapi" or "swagger", and "paths"';
+    throw new UsageError(`${shown}: not an OpenAPI document`, cure);
   }
   const paths = Object.entries(document['paths']);
   refuseMore(shown, paths.length, MOST_PATHS, 'paths');
@@ -98,9 +96,8 @@ function readRoute(
   { path, base, item, operation, hasCredentials }: Route,
 ): UserRequest | string {
   if (!path.startsWith('/')) return 'its path does not begin with "/"';
-  if (needsCredentials(operation['security'] ?? document['security']) && !hasCredentials) {
+  if (needsCredentials(operation['security'] ?? document['security']) && !hasCredentials)
     return 'needs credentials; give them with --header';
-  }
   if (isEndless(document, operation)) return 'its responses do not end (server-sent events)';
   let filled = path;
   const query: string[] = [];

@@ -59,9 +59,8 @@ function fillIn(text: string, values: Values, place: Place): string {
 
 function readVariable(name: string): string {
   const value = process.env[name];
-  if (value === undefined || value === '') {
+  if (value === undefined || value === '')
     throw new UsageError(`{env:${name}}: the variable ${name} is not set`, `set it: export ${name}=…`);
-  }
   hide([value]);
   return value;
 }

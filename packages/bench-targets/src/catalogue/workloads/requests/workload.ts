@@ -188,9 +188,8 @@ function takeNext(routes: readonly Route[], checked: number[], at: number, index
   const route = routes[at];
   if (route?.once === undefined) return index;
   const used = checked[at] ?? 0;
-  if (used >= Math.min(route.once, route.count)) {
+  if (used >= Math.min(route.once, route.count))
     throw new TrialError(`${route.name}: no row is left for the checks, because each is sent once`);
-  }
   checked[at] = used + 1;
   return route.first + used;
 }
@@ -239,9 +238,8 @@ function checkAnswer(
     const instead = statuses === ANY_SUCCESS ? '' : ` instead of ${statuses.join(' or ')}`;
     return describeStatus(answer, instead);
   }
-  if (expected !== undefined && !sameAnswer(body.toString(), expected)) {
+  if (expected !== undefined && !sameAnswer(body.toString(), expected))
     return `the body differs from the expected one: ${excerpt(body)}`;
-  }
   if (checkSchema === undefined) return undefined;
   const value = parseJson(body.toString());
   if (value === undefined) return `the body is not JSON: ${excerpt(body)}`;

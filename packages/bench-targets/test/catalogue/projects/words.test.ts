@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinWords, splitCommand } from '../../../src/catalogue/apps/words.ts';
+import { joinWords, splitCommand } from '../../../src/catalogue/projects/words.ts';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
 describe('a command line', () => {

@@ -8,7 +8,7 @@ import { hide, literalsInCommand, literalsInEnvironment } from 'bench-machine/re
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
 import { findProject } from './project.ts';
-import { follow, withoutRunner } from './ways/line.ts';
+import { follow, withoutRunner } from './line.ts';
 import { splitCommand, type Words } from './words.ts';
 
 /** The variables that tell a server of a user where to listen. */
@@ -24,11 +24,8 @@ export function readApp({ folder, run, name }: AppOptions): App {
   const { words, env } = splitCommand(run, '--run');
   const named = words.join(' ').match(/\{\w+\}/g) ?? [];
   const unknown = named.find((one) => !PLACEHOLDERS.includes(one));
-  if (unknown !== undefined)
-    throw new UsageError(
-      `--run ${run}: unknown placeholder ${unknown}`,
-      `known are ${PLACEHOLDERS.join(' ')}`,
-    );
+  const known = `known are ${PLACEHOLDERS.join(' ')}`;
+  if (unknown !== undefined) throw new UsageError(`--run ${run}: unknown placeholder ${unknown}`, known);
   const [{ name: secret } = {}] = literalsInEnvironment(env);
   if (secret !== undefined)
     throw new UsageError(

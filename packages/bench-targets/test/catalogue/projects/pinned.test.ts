@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findPinned, refuseExcluded } from '../../../src/catalogue/apps/pinned.ts';
+import { findPinned, refuseExcluded } from '../../../src/catalogue/projects/pinned.ts';
 import { usualRuntime } from '../../../src/catalogue/runtimes.ts';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readApp, toStack } from '../../../src/catalogue/apps/app.ts';
-import { findProject } from '../../../src/catalogue/apps/project.ts';
+import { readApp, toStack } from '../../../src/catalogue/projects/app.ts';
+import { findProject } from '../../../src/catalogue/projects/project.ts';
 import type { Stack } from 'bench-model/stack';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 

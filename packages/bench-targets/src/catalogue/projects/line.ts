@@ -1,8 +1,8 @@
 /** Command lines as projects write them: several steps, runners, shells, and scripts of package managers. */
 import { basename } from 'node:path';
 import { BenchError } from 'bench-model/errors';
-import { readNodeManifest } from '../manifests.ts';
-import { joinWords, splitCommand, type Words } from '../words.ts';
+import { readNodeManifest } from './manifests.ts';
+import { joinWords, splitCommand, type Words } from './words.ts';
 
 /** More scripts than any that lead to each other. */
 const DEEPEST = 6;

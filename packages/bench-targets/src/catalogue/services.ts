@@ -32,8 +32,7 @@ export function fieldsOf(service: Service): readonly string[] {
 export function unknownPlaceholder(text: string, services: Record<string, Service>): string | undefined {
   const found = [...text.matchAll(OF_SERVICE)].find(([, name = '', field = '']) => {
     const service = services[name];
-    if (service === undefined) return true;
-    return !fieldsOf(service).includes(field);
+    return service === undefined || !fieldsOf(service).includes(field);
   });
   return found?.[0];
 }
