@@ -5,7 +5,7 @@ import { HOME } from 'bench-machine/home';
 import { GENERATOR } from 'bench-load/engines';
 import { present } from 'bench-model/options';
 import type { Gateway } from './gateway.ts';
-import type { Inspected } from './inspect.ts';
+import type { CheckedHost } from './inspect.ts';
 import { RemoteProcesses } from './process.ts';
 import type { Agent } from './session.ts';
 
@@ -18,7 +18,7 @@ export interface RemoteAgent extends Agent {
 /** Returns the agent of a host, reached through the gateway. `localPrefix` is the command that pins generators on this machine. */
 export function createAgent(
   gateway: Gateway,
-  { agent, name, facts, isHere }: Inspected,
+  { agent, name, facts, isHere }: CheckedHost,
   { spec, localPrefix }: { spec: ClusterSpec; localPrefix: string[] },
 ): RemoteAgent {
   const { cpuModel, cores, release, taskset } = facts;

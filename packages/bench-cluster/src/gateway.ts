@@ -1,4 +1,5 @@
 /** The Python process that speaks to Ray: orders with a response each, and events of agents. */
+import { once } from 'node:events';
 import { commandLine } from 'bench-machine/home';
 import { BenchError, TrialError, UsageError } from 'bench-model/errors';
 import { hasEnded, start, type Child } from 'bench-machine/subprocess';
@@ -21,24 +22,14 @@ export interface RayNode {
   alive: boolean;
 }
 
-/** An agent that was placed. */
-export interface PlacedAgent {
-  agent: number;
-  node: string;
-  role: string;
-}
-
 /** The facts that a host reports about itself; a fact that it does not report is absent. */
 export interface HostFacts {
-  hostname: string;
   pid: number;
   /** The same for processes that see each other's ids. */
   machine?: string;
-  python: string;
   release: string;
   cores: number;
   cpuModel?: string;
-  memoryBytes: number;
   openFiles?: number;
   /** The ports of outgoing connections. */
   ports?: number;
@@ -63,7 +54,8 @@ export type AgentEvent =
 /** The orders and the results of their responses. */
 interface Answers {
   nodes: RayNode[];
-  place: PlacedAgent[];
+  /** The agents that were placed, with their nodes. */
+  place: { agent: number; node: string }[];
   describe: HostFacts;
   clock: RoundTrip[];
   start: null;
@@ -130,9 +122,7 @@ export class Gateway implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (hasEnded(this.#child)) return;
-    const gone = new Promise((resolve) => {
-      this.#child.once('exit', resolve);
-    });
+    const gone = once(this.#child, 'exit');
     this.#child.stdin?.end();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), LEAVE_MS);
     await gone;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Spread } from 'bench-model/cluster';
 import { TrialError, UsageError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
-import { inspectCluster, refuseUnfit, type CheckedHost, type Inspected } from './inspect.ts';
+import { inspectCluster, refuseUnfit, type CheckedHost } from './inspect.ts';
 import type { Line } from 'bench-load/line';
 import { Gateway, type HostFacts } from './gateway.ts';
 import type { HostMessage, HostOrder, StopOrder } from './host-protocol.ts';
@@ -92,7 +92,7 @@ class OrderedHost implements ProgramHost {
 
   constructor(
     gateway: Gateway,
-    { agent, name, facts }: Inspected,
+    { agent, name, facts }: CheckedHost,
     checkout: string,
     log: (line: string) => void,
   ) {
@@ -105,15 +105,15 @@ class OrderedHost implements ProgramHost {
   }
 
   async ask(order: HostOrder, seconds: number, take: (message: Produced) => void): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<string>();
+    const ended = Promise.withResolvers<string | undefined>();
     let timer: NodeJS.Timeout | undefined;
     let refusal: string | undefined;
     let isDone = false;
     const limit = (): void => {
       timer = setTimeout(() => {
         this.stop();
-        over.reject(new TrialError(`it did not finish in ${Math.round(seconds)} s`));
+        late.resolve(`it did not finish in ${Math.round(seconds)} s`);
       }, seconds * 1000);
     };
     const running = this.#processes.start<HostMessage>(() => this.#argv, this.#checkout, {
@@ -126,23 +126,17 @@ class OrderedHost implements ProgramHost {
         else take(message);
       },
       // The next order waits for the end of the program, which releases its machine.
-      broke: (why) => {
-        ended.resolve();
-        if (isDone) over.resolve();
-        else over.reject(new TrialError(refusal ?? why));
-      },
+      broke: (why) => ended.resolve(isDone ? undefined : (refusal ?? why)),
     });
     this.#running = running;
     running.send(order);
-    try {
-      await over.promise;
-    } finally {
-      clearTimeout(timer);
-      // One that is late stops its servers first.
-      await Promise.race([ended.promise, sleep(STOP_MS, undefined, { ref: false })]);
-      this.#running = undefined;
-      await running.end();
-    }
+    const failure = await Promise.race([ended.promise, late.promise]);
+    clearTimeout(timer);
+    // One that is late stops its servers first.
+    await Promise.race([ended.promise, sleep(STOP_MS, undefined, { ref: false })]);
+    this.#running = undefined;
+    await running.end();
+    if (failure !== undefined) throw new TrialError(failure);
   }
 
   stop(): void {

@@ -3,7 +3,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import type { Cluster as ClusterSpec, Spread } from 'bench-model/cluster';
 import { TrialError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
-import type { Gateway, HostFacts, PlacedAgent, RayNode } from './gateway.ts';
+import type { Gateway, HostFacts, RayNode } from './gateway.ts';
 
 /** The task of a host. */
 type HostTask = 'server' | 'generator';
@@ -11,6 +11,8 @@ type HostTask = 'server' | 'generator';
 /** A host that was placed, checked and named. */
 export interface CheckedHost {
   name: string;
+  /** The number of its agent. */
+  agent: number;
   task: HostTask;
   /** The resource that it offers for its task. */
   role: string;
@@ -20,11 +22,6 @@ export interface CheckedHost {
   facts: HostFacts;
   /** The reason why it cannot take part; absent if it can. */
   unfit?: string;
-}
-
-/** A host with its agent. */
-export interface Inspected extends CheckedHost {
-  agent: number;
 }
 
 /** The tasks of the hosts of a file with their roles, one for each host. */
@@ -39,7 +36,7 @@ function listTasks(spec: ClusterSpec | Spread): Pick<CheckedHost, 'task' | 'role
  * Places an agent on each host of a file, the server's too, and returns the hosts with their facts.
  * Throws a trial error if there are too few hosts.
  */
-export async function inspectCluster(gateway: Gateway, spec: ClusterSpec | Spread): Promise<Inspected[]> {
+export async function inspectCluster(gateway: Gateway, spec: ClusterSpec | Spread): Promise<CheckedHost[]> {
   const tasks = listTasks(spec);
   const roles = tasks.map(({ role }) => role);
   const placed = await gateway.ask('place', { roles, seconds: spec.deadlineSeconds });
@@ -48,7 +45,7 @@ export async function inspectCluster(gateway: Gateway, spec: ClusterSpec | Sprea
   const order = describeOrder(spec.checkout ?? HOME.root);
   const facts = await Promise.all(placed.map(({ agent }) => gateway.ask('describe', { agent, ...order })));
   const names = nameHosts(placed.map(({ node }) => nodes.get(node) as RayNode));
-  return placed.map(({ agent, node }: PlacedAgent, index): Inspected => {
+  return placed.map(({ agent, node }, index): CheckedHost => {
     const told = facts[index] as HostFacts;
     const why = whyUnfit(told, own, order.checkout);
     return {

@@ -141,12 +141,7 @@ function listOpenRounds(
 /** Returns all trials of a round as failed: those that arrived with their figures as partial, the others without. */
 function failRound(
   plan: Plan,
-  {
-    planned,
-    arrived,
-    host,
-    atMs,
-  }: { planned: readonly PlannedTrial[]; arrived: readonly Trial[]; host: RoundHost; atMs: number },
+  { planned, arrived, host, atMs }: Omit<Ended, keyof HostRound> & { arrived: readonly Trial[] },
   why: string,
 ): FailedTrial[] {
   const reason = makeReason('host-lost', {

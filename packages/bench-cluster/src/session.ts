@@ -5,7 +5,7 @@ import { readBacklog } from 'bench-machine/backlog';
 import type { Counts } from 'bench-model/figures';
 import type { Connect, HostUse, LoadResult } from 'bench-model/load';
 import type { LoadSession, Window } from 'bench-load/engine';
-import { Generator, type Line } from 'bench-load/line';
+import { countEdges, Generator, type Line } from 'bench-load/line';
 import type { Listener } from 'bench-load/listen';
 import { mergeConnects, mergeCounts } from 'bench-load/merge';
 import { armOrders, fireOrders } from 'bench-load/orders';
@@ -163,28 +163,5 @@ export class ClusterSession implements LoadSession {
 function blame({ name }: Agent): (error: Error) => never {
   return (error) => {
     throw new TrialError(`${name}: ${error.message}`);
-  };
-}
-
-/** Passes on the first window that opens and the last that closes, also if a generator leaves before. */
-function countEdges(
-  processes: number,
-  tell: (edge: 'opened' | 'closed') => void,
-): { mark: (edge: 'opened' | 'closed') => void; leave: () => void } {
-  let [opened, closed, left] = [0, 0, 0];
-  let isClosed = false;
-  const close = (): void => {
-    if (opened === 0 || isClosed) return;
-    isClosed = true;
-    tell('closed');
-  };
-  return {
-    mark(edge) {
-      if (edge === 'opened' && opened++ === 0) tell('opened');
-      if (edge === 'closed' && ++closed === processes) close();
-    },
-    leave() {
-      if (++left === processes) close();
-    },
   };
 }

@@ -19,7 +19,7 @@ import { commandLine } from 'bench-machine/home';
 import type { HostMessage, HostOrder, PreparedHost } from './host-protocol.ts';
 import { openHosts, type OpenHosts, type ProgramHost } from './hosts.ts';
 import { runSpread, type HostRound, type RoundHost } from './rounds.ts';
-import type { Plan, PlannedTrial } from 'bench-model/plan';
+import type { Plan } from 'bench-model/plan';
 import { describeJudged } from 'bench-report/hosts';
 import { countOf } from 'bench-report/format';
 import { showProgress } from 'bench-report/progress';
@@ -47,7 +47,7 @@ export async function measureSpread(
   const { resumed, isNamed, typed } = request;
   // Nobody tries its targets: they are on other hosts.
   const plan = request.outline;
-  const { spread } = plan;
+  const { spread, ...alone } = plan;
   if (spread === undefined) throw new Error('a plan without hosts');
   const known = [...(resumed?.trials ?? [])];
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
@@ -55,13 +55,13 @@ export async function measureSpread(
   interrupts.use(voice.onInterrupt(() => voice.quit(() => session[Symbol.dispose]()), describeStop));
   await using cluster = await open(spread, voice.log);
   const all = cluster.hosts;
-  const ready = await prepareAll(all, { plan, isNamed });
+  const ready = await prepareAll(all, { plan: alone, isNamed });
   const [{ host, placement, versions, targets, leftOut }] = ready;
   if (resumed !== undefined) {
     refuseOtherHost(resumed, host, placement);
     refuseOtherVersions(resumed, versions);
   }
-  const judged = await judgeAll(all, plan, { isNamed, targets, threshold: spread.threshold });
+  const judged = await judgeAll(all, alone, { isNamed, targets, threshold: spread.threshold });
   for (const line of describeJudged(judged, spread.threshold)) voice.log(line);
   const kept = keepHosts(judged);
   if (kept.length === 0) throw refuseHosts(judged, spread.threshold);
@@ -87,7 +87,7 @@ export async function measureSpread(
     .map((one): RoundHost => ({
       name: one.name,
       placement,
-      measure: (planned) => measureOn(one, { plan, planned, isNamed, folder }),
+      measure: (planned) => measureOn(one, { plan: { ...alone, trials: [...planned] }, isNamed, folder }),
     }));
   const before = known.slice();
   const mayBegin = keepTime(plan, tracker, { before, atOnce: hosts.length });
@@ -133,20 +133,14 @@ async function prepareOn(host: ProgramHost, order: Omit<HostOrder, 'do'>): Promi
   return found;
 }
 
-/** Measures trials of a plan on a host, in order. Files of a trial are written into the folder. Never throws. */
+/** Measures the trials of a plan on a host, in order. Files of a trial are written into the folder. Never throws. */
 async function measureOn(
   host: ProgramHost,
-  {
-    plan: { spread: _spread, ...plan },
-    planned,
-    isNamed,
-    folder,
-  }: { plan: Plan; planned: readonly PlannedTrial[]; isNamed: boolean; folder?: string },
+  { plan, isNamed, folder }: Omit<HostOrder, 'do'> & { folder?: string },
 ): Promise<HostRound> {
   const trials: Trial[] = [];
-  const round: Plan = { ...plan, trials: [...planned] };
   try {
-    await host.ask({ do: 'measure', plan: round, isNamed }, longestRound(round), (message) => {
+    await host.ask({ do: 'measure', plan, isNamed }, longestRound(plan), (message) => {
       if (message.event !== 'trial') return;
       trials.push(message.trial);
       if (folder !== undefined) writeFiles(folder, message);
@@ -176,9 +170,9 @@ function writeFiles(folder: string, { trial, files }: Extract<HostMessage, { eve
 /** Prepares all hosts at the same time. Throws a usage error if they are not alike. */
 async function prepareAll(
   hosts: readonly ProgramHost[],
-  { plan: { spread: _spread, ...plan }, isNamed }: { plan: Plan; isNamed: boolean },
+  order: Omit<HostOrder, 'do'>,
 ): Promise<[PreparedHost, ...PreparedHost[]]> {
-  const ready = await Promise.all(hosts.map((host) => prepareOn(host, { plan, isNamed })));
+  const ready = await Promise.all(hosts.map((host) => prepareOn(host, order)));
   const [first, ...others] = ready as [PreparedHost, ...PreparedHost[]];
   const names = hosts.map(({ name }) => name);
   const found = others.flatMap((other, index) =>
@@ -222,7 +216,7 @@ async function judgeAll(
   };
   const figures = await Promise.all(
     hosts.map(async (host): Promise<HostFigures> => {
-      const { trials, lost } = await measureOn(host, { plan: aa, planned: aa.trials, isNamed });
+      const { trials, lost } = await measureOn(host, { plan: aa, isNamed });
       const cpuUs = trials.flatMap((trial) => measuredOf(trial)?.cpuUsPerRequest ?? []);
       const why = lost ?? trials[0]?.reasons[0]?.text ?? 'its trials have no CPU per request';
       // A host that is lost has fewer figures than its interval needs.

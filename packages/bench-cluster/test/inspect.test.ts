@@ -3,7 +3,6 @@ import type { Gateway, HostFacts } from '../src/gateway.ts';
 import { inspectCluster, refuseUnfit } from '../src/inspect.ts';
 
 const OWN = {
-  hostname: 'here',
   niceness: 0,
   digest: '0123456789abcdef',
   node: { path: process.execPath, version: process.version },

@@ -1,18 +1,11 @@
 import type { Counts } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { LoadResult } from 'bench-model/load';
-import type { LoadSpec, RequestSpec, Turn, TurnResult } from './protocol.ts';
+import type { LoadSpec, RequestSpec, Turn, TurnResult, WindowSpec } from './protocol.ts';
 
-/** The times of the warm-up and the window. */
-export interface Window {
-  warmupSeconds: number;
-  windowSeconds: number;
-  /** With an amount of requests, `windowSeconds` is the longest duration. */
+/** The times of the warm-up and the window, and the load in them. */
+export interface Window extends WindowSpec {
   load: LoadMode;
-  /** The seed of exponential gaps between the requests of an open loop, as independent users send; without it, they are equal. */
-  gapSeed?: number;
-  /** True if its result covers no window before it. */
-  isApart?: true;
 }
 
 /** Loads a server in turns that may be as short as its responses allow. */

@@ -3,7 +3,7 @@ import type { Counts } from 'bench-model/figures';
 import { killAndWait, start } from 'bench-machine/subprocess';
 import { inTime } from './deadline.ts';
 import type { LoadEngine, LoadSession, ShortTurns, Window } from './engine.ts';
-import { Generator, type Line } from './line.ts';
+import { countEdges, Generator, type Line } from './line.ts';
 import { listenTo, type Listener } from './listen.ts';
 import { readBacklog } from 'bench-machine/backlog';
 import { mergeConnects, mergeCounts, mergeReports, mergeTurns } from './merge.ts';
@@ -108,17 +108,11 @@ class Fleet implements LoadSession {
 
   async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
     if (this.#connect === undefined) throw new Error('fire before arm');
-    const seen = { opened: 0, closed: 0 };
     const processes = this.#generators.length;
+    const edges = countEdges(processes, mark);
     const atMs = Date.now() + LEAD_MS * (processes - 1);
     const orders = fireOrders(window, processes, { session: this.#session, atMs });
-    for (const generator of this.#generators) {
-      generator.mark = (edge) => {
-        seen[edge]++;
-        // The sampled span runs from the first window that opens to the last that closes.
-        if (edge === 'opened' ? seen.opened === 1 : seen.closed === processes) mark(edge);
-      };
-    }
+    for (const generator of this.#generators) generator.mark = edges.mark;
     const seconds = window.warmupSeconds + window.windowSeconds;
     const reports = await this.#ask(orders, seconds);
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);

@@ -500,16 +500,8 @@ interface Line {
   slot: Slot;
   /** Makes a paused connection send again. */
   ask: () => void;
-  /** The start of its current turn. */
-  first: Start;
-}
-
-/** The start of a turn of one connection. */
-interface Start {
-  /** On the monotonic clock. */
-  atMs: number;
-  /** The requests that had ended before. */
-  completions: number;
+  /** The start of its current turn on the monotonic clock, and the requests that had ended before. */
+  first: { atMs: number; completions: number };
 }
 
 /** The end of a window: its planned time, if a busy process closed it later. Nothing that comes after it is counted. */
@@ -518,6 +510,6 @@ function endOf({ windowSeconds }: Pick<FireOrder, 'windowSeconds'>, opened: Mark
 }
 
 /** Returns the time from the start of a connection's turn to its last response, in seconds; 0 without a response. */
-function spanOf({ completions, lastEnd }: Slot, first: Start): number {
+function spanOf({ completions, lastEnd }: Slot, first: Line['first']): number {
   return completions > first.completions && lastEnd !== undefined ? (lastEnd - first.atMs) / 1000 : 0;
 }

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import { ownCpuUs } from 'bench-machine/cpu';
-import { countAnswers } from 'bench-model/counts';
+import { countAnswers, joinIdleCloses } from 'bench-model/counts';
 import type { Counts } from 'bench-model/figures';
 import type { FirstWrong, IdleCloses, Slices, TlsUse } from 'bench-model/load';
 import { present } from 'bench-model/options';
@@ -143,7 +143,7 @@ class Account {
   /** The latencies of an open loop without the time that requests waited although a connection was free. */
   sinceSent: Latencies | undefined;
   /** For the same responses: the reported time and the rest of the latency. Absent until a response reports its time. */
-  timing: { told: JsHistogram; rest: JsHistogram } | undefined;
+  timing: { metric: string; told: JsHistogram; rest: JsHistogram } | undefined;
   /** The times of the connects. */
   readonly connects = new Latencies();
   readonly cycleUs = { sum: 0, count: 0 };
@@ -331,18 +331,8 @@ export class Ledger {
    */
   closeIdle(milliseconds: number, hasRequest: boolean): void {
     const seconds = milliseconds / 1000;
-    const { count, sentAgain, leastSeconds, mostSeconds } = this.idleCloses ?? {
-      count: 0,
-      sentAgain: 0,
-      leastSeconds: seconds,
-      mostSeconds: seconds,
-    };
-    this.idleCloses = {
-      count: count + 1,
-      sentAgain: sentAgain + (hasRequest ? 1 : 0),
-      leastSeconds: Math.min(leastSeconds, seconds),
-      mostSeconds: Math.max(mostSeconds, seconds),
-    };
+    const one = { count: 1, sentAgain: Number(hasRequest), leastSeconds: seconds, mostSeconds: seconds };
+    this.idleCloses = joinIdleCloses(this.idleCloses === undefined ? [one] : [this.idleCloses, one]);
   }
 
   /** Records that a request was sent. */
@@ -451,14 +441,11 @@ export class Ledger {
       sinceSentHistogram: sinceSent && encodeHistogram(sinceSent.histogram),
       openAges: encodeAges(account.openAges),
       unansweredAges: encodeAges(account.unansweredAges),
-      timing:
-        this.#timing === undefined || timing === undefined
-          ? undefined
-          : {
-              metric: this.#timing,
-              told: encodeHistogram(timing.told),
-              rest: encodeHistogram(timing.rest),
-            },
+      timing: timing && {
+        metric: timing.metric,
+        told: encodeHistogram(timing.told),
+        rest: encodeHistogram(timing.rest),
+      },
       cycleUs: account.cycleUs,
       silentConnections: account.silentConnections,
       opened: {
@@ -662,8 +649,8 @@ export class Ledger {
     const own = account.routes[this.#routeOf[request] ?? 0];
     if (own !== undefined) recordMilliseconds(own.histogram, milliseconds);
     account.shortest.record(since - sinceArrival(from, now, sinceSent));
-    if (toldMs === undefined) return;
-    account.timing ??= { told: createHistogram(), rest: createHistogram() };
+    if (toldMs === undefined || this.#timing === undefined) return;
+    account.timing ??= { metric: this.#timing, told: createHistogram(), rest: createHistogram() };
     recordMilliseconds(account.timing.told, toldMs);
     recordMilliseconds(account.timing.rest, milliseconds - toldMs);
   }

@@ -73,3 +73,29 @@ export class Generator {
     for (const { reject } of this.#waiting.values()) reject(this.#broken);
   }
 }
+
+/**
+ * Passes on the first window of these processes that opens and the last that closes, also if a generator leaves before: the sampled
+ * span covers all of them.
+ */
+export function countEdges(
+  processes: number,
+  tell: (edge: 'opened' | 'closed') => void,
+): { mark: (edge: 'opened' | 'closed') => void; leave: () => void } {
+  let [opened, closed, left] = [0, 0, 0];
+  let isClosed = false;
+  const close = (): void => {
+    if (opened === 0 || isClosed) return;
+    isClosed = true;
+    tell('closed');
+  };
+  return {
+    mark(edge) {
+      if (edge === 'opened' && opened++ === 0) tell('opened');
+      if (edge === 'closed' && ++closed === processes) close();
+    },
+    leave() {
+      if (++left === processes) close();
+    },
+  };
+}

@@ -2,7 +2,7 @@ import type { Child } from 'bench-machine/subprocess';
 import { describeGarbage, readLines } from './protocol.ts';
 
 /** The length of the end of a stderr that is kept for an error. */
-const KEPT_STDERR = 2000;
+export const KEPT_STDERR = 2000;
 
 /** Takes the messages of a program, and the reason why they end. */
 export interface Listener<T> {

@@ -32,7 +32,7 @@ function shareOf(route: RouteSpec, index: number, processes: number): RouteSpec 
 
 /** Returns the order to fire at `atMs` for each process. */
 export function fireOrders(
-  { warmupSeconds, windowSeconds, load, gapSeed, isApart }: Window,
+  { load, ...window }: Window,
   processes: number,
   { session, atMs }: { session: number; atMs: number },
 ): OrderOf<'fire'>[] {
@@ -41,12 +41,10 @@ export function fireOrders(
     do: 'fire',
     session,
     atMs,
-    warmupSeconds,
-    windowSeconds,
+    ...window,
     amount: amounts[index],
     amountBefore: sum(amounts.slice(0, index)),
     rate: load.mode === 'open' ? load.perSecond / processes : undefined,
-    gapSeed: gapSeed === undefined ? undefined : gapSeed + index,
-    isApart,
+    gapSeed: window.gapSeed === undefined ? undefined : window.gapSeed + index,
   }));
 }

@@ -131,18 +131,22 @@ export interface ArmOrder extends LoadSpec {
   skippedCycles: number;
 }
 
-export interface FireOrder {
+/** A warm-up and a window, of one process or of all. */
+export interface WindowSpec {
+  warmupSeconds: number;
+  /** With 0, the load only warms up: the window stays closed. With an amount of requests, the longest duration. */
+  windowSeconds: number;
+  /** The seed of exponential gaps between the requests of an open loop, as independent users send; without it, they are equal. */
+  gapSeed?: number | undefined;
+  /** True if its result covers no window before it. */
+  isApart?: true | undefined;
+}
+
+export interface FireOrder extends WindowSpec {
   /** The start of the warm-up, in ms since the epoch. */
   atMs: number;
-  warmupSeconds: number;
-  /** With 0, the order only warms up: the window stays closed. */
-  windowSeconds: number;
   /** The rate of requests of this process, per second (open loop). Without it, the load is a closed loop. */
   rate: number | undefined;
-  /** The seed of exponential gaps between the requests of an open loop; without it, the gaps are equal. */
-  gapSeed?: number | undefined;
-  /** True if the account of the windows before is forgotten. */
-  isApart?: true | undefined;
   /** The exact number of requests to send. The window ends with the last response, or after its time. */
   amount: number | undefined;
   /** The number of requests that other processes send of the same amount before its own. */

@@ -8,7 +8,7 @@ import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise, timeoutsOf } from 'bench-statistics/histogram';
 import { countCompletions } from 'bench-model/counts';
 import type { LoadSpec } from './protocol.ts';
-import { describeExit } from './listen.ts';
+import { describeExit, KEPT_STDERR } from './listen.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';
 import { toOrigin } from 'bench-machine/tls';
 import { sum } from 'bench-statistics/numbers';
@@ -161,7 +161,7 @@ class Shell {
       if (this.#stdout.endsWith(`${END}\n`)) this.#waiting.resolve(this.#stdout);
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-2000);
+      this.#stderr = (this.#stderr + text).slice(-KEPT_STDERR);
     });
   }
 

@@ -31,7 +31,7 @@ function createLedger(
   keptBytes?: number,
 ): Ledger {
   const requests = (expected ?? [undefined]).map(() => ({ method: 'GET', path: '/', headers: {} }));
-  return new Ledger({ expected, hashEvery, requests }, undefined, undefined, keptBytes);
+  return new Ledger({ expected, hashEvery, requests, timing: 'app' }, undefined, undefined, keptBytes);
 }
 
 /** Returns the account of an open loop whose schedule has counted nothing. */

@@ -63,4 +63,3 @@ def test_the_node_of_the_wanted_version_is_preferred(tmp_path: Path) -> None:
 def test_the_facts_of_this_host_are_those_that_a_plan_needs() -> None:
     told = facts.read_facts()
     assert told["cores"] >= 1
-    assert told["memoryBytes"] > 0

@@ -8,7 +8,7 @@ import { readCluster } from 'bench-targets/catalogue/cluster';
 import { UsageError } from 'bench-model/errors';
 import { commandLine, HOME } from 'bench-machine/home';
 import { estimateOffset, type Offset } from '../clock.ts';
-import { inspectCluster, type CheckedHost, type Inspected } from '../inspect.ts';
+import { inspectCluster, type CheckedHost } from '../inspect.ts';
 import { findUnequal } from '../hosts.ts';
 import { Gateway } from '../gateway.ts';
 import { listNodes, startNodes, stopNodes } from '../nodes.ts';
@@ -128,15 +128,11 @@ async function check(file: string): Promise<number> {
     print(`${hostname} ${address}: ${alive ? own.join(', ') || 'no role' : 'gone'}\n`);
   }
   const seen = await observe(gateway, await inspectCluster(gateway, spec));
+  const hosts = seen.map(({ host }) => host);
+  const remedy = 'give the role to equal hosts only';
   const problems =
     'role' in spec
-      ? [
-          ...seen.flatMap(({ host }) => refuseHost(host)),
-          ...findUnequal(seen.map(({ host }) => host)).map((what) => ({
-            what,
-            advice: 'give the role to equal hosts only',
-          })),
-        ]
+      ? [...hosts.flatMap(refuseHost), ...findUnequal(hosts).map((what) => ({ what, advice: remedy }))]
       : seen.flatMap(({ host, offset }) => findProblems(host, offset, spec, Math.max(0, ...connections)));
   const rows = seen.map(({ host, offset }) => rowOf(host, offset));
   print(`\n${renderRows(HEAD, rows, WORDS, widthFor({}))}\n\n`);
@@ -151,11 +147,11 @@ function describeRole(task: string, role: string): string {
 
 /** A host and its clock. */
 interface Observed {
-  host: Inspected;
+  host: CheckedHost;
   offset: Offset;
 }
 
-function observe(gateway: Gateway, hosts: readonly Inspected[]): Promise<Observed[]> {
+function observe(gateway: Gateway, hosts: readonly CheckedHost[]): Promise<Observed[]> {
   return Promise.all(
     hosts.map(async (host) => {
       const trips = await gateway.ask('clock', { agent: host.agent, trips: TRIPS });
@@ -207,31 +203,21 @@ export function findProblems(
   const share = Math.ceil(connections / (isServer ? 1 : generators));
   const files = Math.ceil(isServer ? share : share / processes) + SPARE_FILES;
   const sources = addresses[name]?.length ?? 1;
-  return [
-    ...refuseHost(host),
-    ...(errorMs > skewMs
-      ? [
-          {
-            what: `${name}: its clock is known only to ± ${errorMs.toFixed(1)} ms, and ${skewMs} ms are allowed`,
-            advice: 'use a faster network, or raise "skewMs"',
-          },
-        ]
-      : []),
-    ...(facts.openFiles !== undefined && facts.openFiles < files
-      ? [
-          {
-            what: `${name}: a process may open ${facts.openFiles} files, and its share of ${connections} connections needs ${files}`,
-            advice: isServer ? `raise its hard limit to ${files}, or use more workers` : 'raise "processes"',
-          },
-        ]
-      : []),
-    ...(!isServer && facts.ports !== undefined && facts.ports * sources < share
-      ? [
-          {
-            what: `${name}: ${facts.ports} ports on ${sources} address${sources === 1 ? '' : 'es'} for ${share} connections`,
-            advice: `name ${Math.ceil(share / facts.ports)} source addresses in "addresses"`,
-          },
-        ]
-      : []),
+  const ports = facts.ports ?? Infinity;
+  const found = [
+    errorMs > skewMs && {
+      what: `${name}: its clock is known only to ± ${errorMs.toFixed(1)} ms, and ${skewMs} ms are allowed`,
+      advice: 'use a faster network, or raise "skewMs"',
+    },
+    (facts.openFiles ?? Infinity) < files && {
+      what: `${name}: a process may open ${facts.openFiles} files, and its share of ${connections} connections needs ${files}`,
+      advice: isServer ? `raise its hard limit to ${files}, or use more workers` : 'raise "processes"',
+    },
+    !isServer &&
+      ports * sources < share && {
+        what: `${name}: ${ports} ports on ${sources} address${sources === 1 ? '' : 'es'} for ${share} connections`,
+        advice: `name ${Math.ceil(share / ports)} source addresses in "addresses"`,
+      },
   ];
+  return [...refuseHost(host), ...found.filter((one) => one !== false)];
 }

@@ -16,17 +16,15 @@ const CLUSTER: Cluster = {
 
 const HOST: CheckedHost = {
   name: 'b',
+  agent: 1,
   task: 'generator',
   role: 'generator',
   isHere: false,
   node: { node: 'n', address: '10.0.0.2', hostname: 'b', resources: ['generator'], alive: true },
   facts: {
-    hostname: 'b',
     pid: 1,
-    python: '3.13.0',
     release: '6.1',
     cores: 4,
-    memoryBytes: 2 ** 33,
     openFiles: 20_000,
     ports: 28_232,
     load: 0.1,

@@ -53,14 +53,11 @@ def read_facts() -> dict[str, Any]:
     """Return the facts of this host that matter for a load. A fact that the system lacks is absent."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     facts = {
-        "hostname": platform.node(),
         "pid": os.getpid(),
         "machine": _machine(),
-        "python": platform.python_version(),
         "release": platform.release(),
         "cores": os.cpu_count() or 1,
         "cpuModel": _cpu_model(),
-        "memoryBytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "openFiles": None if hard == resource.RLIM_INFINITY else hard,
         "softOpenFiles": None if soft == resource.RLIM_INFINITY else soft,
         "ports": _ports(),
