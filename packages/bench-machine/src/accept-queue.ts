@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { orUndefined } from 'bench-model/errors';
 import { LISTEN, parseListening } from './procfs.ts';
 
 /** The tables of the kernel. Both list listening sockets first. */
@@ -14,7 +15,7 @@ export class AcceptQueue implements Disposable {
 
   constructor(port: number) {
     this.#port = port;
-    this.#files = TABLES.flatMap((table) => openIfPresent(table));
+    this.#files = TABLES.flatMap((table) => orUndefined(() => openSync(table, 'r')) ?? []);
   }
 
   /** Returns the connections in the longest of the queues; undefined if nothing listens. */
@@ -38,13 +39,5 @@ export class AcceptQueue implements Disposable {
 
   [Symbol.dispose](): void {
     for (const file of this.#files.splice(0)) closeSync(file);
-  }
-}
-
-function openIfPresent(path: string): number[] {
-  try {
-    return [openSync(path, 'r')];
-  } catch {
-    return [];
   }
 }

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import type { CpuReading } from './cpu.ts';
 import { readNames, readText } from './procfs.ts';
 
@@ -117,13 +117,9 @@ export function removeProbes(isAlive: (pid: number) => boolean, hierarchies = re
 }
 
 function tryRemove(folder: string): boolean {
-  try {
-    rmdirSync(folder);
-    return true;
-  } catch {
-    // Still in use, or owned by another user.
-    return false;
-  }
+  orUndefined(() => rmdirSync(folder));
+  // Still in use, or owned by another user.
+  return !existsSync(folder);
 }
 
 function makeIn({ version, own }: Hierarchy, name: string): CgroupOrReason {

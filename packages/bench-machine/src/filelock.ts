@@ -3,7 +3,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import { makeFolder } from './files.ts';
 import { readProcess } from './procfs.ts';
 import { isToken, newToken } from './scratch.ts';
@@ -147,10 +147,6 @@ export function beginOf(pid: number): string | undefined {
     const found = readProcess(pid);
     return found === undefined || found.zombie ? undefined : String(found.startTicks);
   }
-  try {
-    return runSync(['ps', '-o', 'lstart=', '-p', String(pid)]).stdout.trim() || undefined;
-  } catch {
-    // ps fails if there is no such process.
-    return undefined;
-  }
+  // ps fails if there is no such process.
+  return orUndefined(() => runSync(['ps', '-o', 'lstart=', '-p', String(pid)]).stdout.trim()) || undefined;
 }

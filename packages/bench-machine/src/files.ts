@@ -1,6 +1,6 @@
 /** What is at a path, and new folders. Nothing is at a path that no system can have: texts of others name such paths, too. */
 import { join, resolve } from 'node:path';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import {
   closeSync,
   constants,
@@ -81,9 +81,5 @@ export function makeFolder(folder: string, { mode = 0o777, cure = 'name another 
 }
 
 function lookAt(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => statSync(path, { throwIfNoEntry: false }));
 }

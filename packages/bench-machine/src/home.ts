@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { orUndefined } from 'bench-model/errors';
 
 /** Where a command runs, and where it keeps its files. */
 interface Home {
@@ -51,12 +52,8 @@ export function parentsOf(folder: string): string[] {
 }
 
 function isRepository(folder: string): boolean {
-  try {
-    const manifest = readFileSync(join(folder, 'packages', 'bench', 'package.json'), 'utf8');
-    return (JSON.parse(manifest) as { name?: unknown }).name === NAME;
-  } catch {
-    return false;
-  }
+  const read = (): string => readFileSync(join(folder, 'packages', 'bench', 'package.json'), 'utf8');
+  return orUndefined(() => (JSON.parse(read()) as { name?: unknown }).name) === NAME;
 }
 
 /** The nearest project. Files of a home folder and above do not make a project of everything below them. */

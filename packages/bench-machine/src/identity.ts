@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
+import { orUndefined } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { ServerProcess } from 'bench-model/record';
 import { redactCommand } from './redact.ts';
@@ -71,12 +72,8 @@ async function askVersion(path: string, executable: string): Promise<string | un
 
 /** Returns true if only root or this user can change a program. */
 export function isTrusted(path: string): boolean {
-  try {
-    const { uid, mode } = statSync(path);
-    return (uid === 0 || uid === process.getuid?.()) && (mode & 0o002) === 0;
-  } catch {
-    return false;
-  }
+  const { uid, mode = 0 } = orUndefined(() => statSync(path)) ?? {};
+  return uid !== undefined && (uid === 0 || uid === process.getuid?.()) && (mode & 0o002) === 0;
 }
 
 /** Returns a path without the name of the user. */

@@ -4,13 +4,14 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import pWaitFor from 'p-wait-for';
-import { cureForFull, TrialError } from 'bench-model/errors';
+import { cureForFull, orUndefined, TrialError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import type { Attestation } from 'bench-model/target';
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { ServerProcess, TimeReport } from 'bench-model/record';
 import { readEnd, redactFile, trimFile } from './log-file.ts';
 import { parseTime } from './time-report.ts';
-import { describeListeners, findFreePort, haveListenersStarted, isListening, toAuthority } from './ports.ts';
+import { describeListeners, findFreePort, haveListenersStarted, isListening } from './ports.ts';
 import { type Cgroup, openCgroup } from './cgroup.ts';
 import {
   addressesOf,
@@ -229,43 +230,6 @@ export function listensElsewhere(server: Pick<Server, 'host' | 'port' | 'listens
   return own.length > 0 ? own : all;
 }
 
-/** A server that listens instead of at its own address on another port, or on another interface. */
-export interface Elsewhere {
-  what: 'port' | 'address' | 'socket';
-  text: string;
-}
-
-/** Describes where a server listens instead of at its own address; undefined if it does not. */
-export function describeElsewhere(
-  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths'>,
-): Elsewhere | undefined {
-  const all = listensElsewhere(server);
-  if (all.length === 0) {
-    const [path] = server.listensOn?.().length === 0 ? (server.socketPaths?.() ?? []) : [];
-    return path === undefined
-      ? undefined
-      : { what: 'socket', text: `it listens on the Unix socket ${path}, not on port ${server.port}` };
-  }
-  if (all.some(({ port }) => port === server.port)) {
-    const places = all.map(({ address: host, port }) => toAuthority({ host, port }));
-    return {
-      what: 'address',
-      text: `it listens on ${places.join(', ')}, not on ${server.host}:${server.port}`,
-    };
-  }
-  const ports = [...new Set(all.map(({ port }) => port))].join(', ');
-  return { what: 'port', text: `it listens on port ${ports}, not on ${server.port}` };
-}
-
-/** Keeps a log within its bounds, as far as the file system can: a failure must not end the run. */
-function boundLog(file: string): void {
-  try {
-    trimFile(file, KEPT_BYTES, MOST_LOG_BYTES);
-  } catch {
-    // It is shortened when the server stops.
-  }
-}
-
 /** Writes the files of a server, and returns the variables that name them. */
 function writeFiles(spec: LaunchSpec): Record<string, string> {
   // Names of one length in all trials: the size of the environment affects the memory layout of a server (Mytkowicz
@@ -373,8 +337,9 @@ class LaunchedServer implements Server {
       mark: `${MARK}=${markOf(spec)}`,
       cgroup: this.cgroup,
     });
-    this.#logBound = setInterval(() => boundLog(this.#logFile), LOG_POLL_MS);
-    this.#logBound.unref();
+    // As far as the file system can: a failure must not end the run.
+    const boundLog = (): void => orUndefined(() => trimFile(this.#logFile, KEPT_BYTES, MOST_LOG_BYTES));
+    this.#logBound = setInterval(boundLog, LOG_POLL_MS).unref();
     this.#exit = new Promise((resolve) => {
       child.once('exit', (status, signal) => {
         // time(1) and shells report a signal as 128 + its number.
@@ -425,14 +390,9 @@ class LaunchedServer implements Server {
       .split('\n')
       .filter((line) => line.startsWith(ATTEST))
       .flatMap((line) => {
-        try {
-          const told: unknown = JSON.parse(line.slice(ATTEST.length));
-          return typeof told === 'object' && told !== null && !Array.isArray(told)
-            ? [told as Attestation]
-            : [];
-        } catch {
-          return [];
-        }
+        const told = orUndefined<unknown>(() => JSON.parse(line.slice(ATTEST.length)));
+        const isObject = typeof told === 'object' && told !== null && !Array.isArray(told);
+        return isObject ? [told as Attestation] : [];
       });
   }
 
@@ -518,11 +478,7 @@ class LaunchedServer implements Server {
     const text = readText(this.#timeFile);
     const kept = text === undefined ? [this.#logFile] : [this.#logFile, this.#timeFile];
     const files = kept.map((file) => relative(this.#spec.folder, file));
-    try {
-      return { files, time: parseTime(text ?? '') };
-    } catch {
-      return { files };
-    }
+    return { files, ...present({ time: orUndefined(() => parseTime(text ?? '')) }) };
   }
 }
 
@@ -549,12 +505,8 @@ function neutralEnvironment(isOfUser = false): NodeJS.ProcessEnv {
 
 function childOf(pid: number): number | undefined {
   if (process.platform === 'linux') return childrenOf(pid)[0];
-  try {
-    return Number(runSync(['pgrep', '-P', String(pid)]).stdout.split('\n')[0]);
-  } catch {
-    // pgrep fails if there is none.
-    return undefined;
-  }
+  // pgrep fails if there is none.
+  return orUndefined(() => Number(runSync(['pgrep', '-P', String(pid)]).stdout.split('\n')[0]));
 }
 
 /** The leftovers that a watchdog removes; none by default. */

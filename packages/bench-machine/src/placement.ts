@@ -77,17 +77,13 @@ export function placeOn(
     generator,
     ...onCores(besideIds),
   };
+  const sharing = beside.length === 1 && beside[0] !== 'services' ? 'shares' : 'share';
   const reasons = [
-    ...(apart.length === 0 ? ['the load runs on sibling threads of the server'] : []),
-    ...(generator.length < generators
-      ? [`${count(generators, 'generator')} share ${count(generator.length, 'core')}`]
-      : []),
-    ...(isBeside && spare.length === 0
-      ? [
-          `the ${beside.join(' and the ')} share${beside.length === 1 && beside[0] !== 'services' ? 's' : ''} the generators' cores`,
-        ]
-      : []),
-  ];
+    apart.length === 0 && 'the load runs on sibling threads of the server',
+    generator.length < generators &&
+      `${count(generators, 'generator')} share ${count(generator.length, 'core')}`,
+    isBeside && spare.length === 0 && `the ${beside.join(' and the ')} ${sharing} the generators' cores`,
+  ].filter((reason) => reason !== false);
   return {
     placement,
     server: tasksetOn(idsOf(server)),

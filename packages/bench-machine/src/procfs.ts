@@ -1,6 +1,7 @@
 /** Facts about single processes under `/proc` of Linux. A process that has ended gives undefined, never an error. */
 
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { orUndefined } from 'bench-model/errors';
 import { sum } from 'bench-statistics/numbers';
 
 /** The unit of the times in `/proc`: USER_HZ, fixed at 100 on every architecture that Node supports. */
@@ -30,20 +31,12 @@ export interface Process {
 
 /** Returns the text of a small file; undefined if it cannot be read. */
 export function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => readFileSync(path, 'utf8'));
 }
 
 /** Returns the names in a folder; empty if it cannot be read. */
 export function readNames(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
+  return orUndefined(() => readdirSync(path)) ?? [];
 }
 
 /** Parses a line of `/proc/<pid>/stat`, with the fields of proc_pid_stat(5). Undefined if it is not one. */
@@ -315,11 +308,7 @@ export function parseAddress(hex: string): string {
 
 /** Returns the target of a symbolic link; empty if it cannot be read. */
 export function readLink(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
+  return orUndefined(() => readlinkSync(path)) ?? '';
 }
 
 function kilobytes(text: string | undefined, label: string): number | undefined {

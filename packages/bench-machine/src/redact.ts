@@ -1,4 +1,5 @@
 /** Removes secrets from every record and every output. They are sent, but never kept or shown. */
+import { orUndefined } from 'bench-model/errors';
 import { wordsOfSchemas } from 'bench-model/words';
 
 /** Replaces the value of a secret header in a record. */
@@ -276,9 +277,5 @@ function redactText(text: string): string {
 }
 
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return orUndefined(() => decodeURIComponent(text)) ?? text;
 }

@@ -69,3 +69,12 @@ export function toBenchError(error: unknown): BenchError | undefined {
   const cure = syscall === undefined ? undefined : (cureForFull({ code }) ?? OF_MACHINE[code]);
   return cure === undefined ? undefined : new UsageError(message, cure);
 }
+
+/** Returns what a function returns; undefined if it throws. */
+export function orUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -118,15 +118,6 @@ export class UpkeepMeter {
   }
 }
 
-/** Returns a reading of a meter; undefined once its process has ended. */
-export function whileItLives<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
-
 function gone(pid: number): never {
   throw new Error(`process ${pid} has ended`);
 }

@@ -3,6 +3,7 @@
 import { TrialError } from 'bench-model/errors';
 import type { HostWindow } from 'bench-model/measured';
 import type { Resources } from 'bench-model/figures';
+import { present } from 'bench-model/options';
 import { cpuBetween, ownCpuUs, type CpuReading } from '../cpu.ts';
 import type { Cgroup } from '../cgroup.ts';
 import { openEveryone } from '../everyone.ts';
@@ -187,20 +188,22 @@ export class LinuxSampler implements Sampler {
 export function hostBetween(opened: Reading, closed: Reading): HostWindow {
   const us = (closed.atMs - opened.atMs) * 1000;
   const harness = closed.harnessUs - opened.harnessUs;
-  const host: HostWindow = { harnessCores: harness / us };
-  if (opened.totals !== undefined && closed.totals !== undefined) {
-    host.stealCores = (closed.totals.stealUs - opened.totals.stealUs) / us;
-  }
-  if (
-    opened.everyoneUs !== undefined &&
-    closed.everyoneUs !== undefined &&
-    opened.server !== undefined &&
-    closed.server !== undefined
-  ) {
-    const server = closed.server.totalUs - opened.server.totalUs;
-    const known = server + (closed.oursUs - opened.oursUs) + harness;
-    // The parts are read a moment after the whole, and in coarser steps: the difference can be negative in a short window.
-    host.otherProcessesCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
-  }
-  return host;
+  const steal = difference(opened.totals?.stealUs, closed.totals?.stealUs);
+  const everyone = difference(opened.everyoneUs, closed.everyoneUs);
+  const server = difference(opened.server?.totalUs, closed.server?.totalUs);
+  // The parts are read a moment after the whole, and in coarser steps: the difference can be negative in a short window.
+  const known = server === undefined ? undefined : server + (closed.oursUs - opened.oursUs) + harness;
+  const others = difference(known, everyone);
+  return {
+    harnessCores: harness / us,
+    ...present({
+      stealCores: steal && steal / us,
+      otherProcessesCores: others && others / us,
+    }),
+  };
+}
+
+/** Returns what a figure has grown by; undefined if one of its readings is missing. */
+function difference(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : to - from;
 }

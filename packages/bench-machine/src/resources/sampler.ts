@@ -4,6 +4,7 @@ import type { CompanionName } from 'bench-model/companions';
 import type { HostWindow } from 'bench-model/measured';
 import type { ProcessUse, Resources } from 'bench-model/figures';
 import type { Cgroup } from '../cgroup.ts';
+import { present } from 'bench-model/options';
 import { EVENTS } from '../counters.ts';
 import { mean, sum, sumByKey } from 'bench-statistics/numbers';
 
@@ -87,11 +88,7 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   const names = Object.keys(first.beside ?? {}) as CompanionName[];
   const beside = names.map((name) => [name, joinAll(all.map((one) => one.beside?.[name]))] as const);
   const known = beside.filter(([, use]) => use !== undefined);
-  return {
-    host,
-    ...(server === undefined ? {} : { server }),
-    ...(known.length === 0 ? {} : { beside: Object.fromEntries(known) }),
-  };
+  return { host, ...present({ server, beside: known.length === 0 ? undefined : Object.fromEntries(known) }) };
 }
 
 /** The parts of the CPU of a process over a window: that in the turns, and all that their responses caused. */

@@ -17,7 +17,8 @@ import { planTurns, sizeWindow, type TurnPlan } from '../plan/turns.ts';
 import type { TrialContext, TrialEffects } from './effects.ts';
 import { ServerLife, type ReadyServer } from './life.ts';
 import type { Window } from 'bench-load/engine';
-import { whileItLives, type Clock } from 'bench-machine/resources/cpu-meter';
+import type { Clock } from 'bench-machine/resources/cpu-meter';
+import { orUndefined } from 'bench-model/errors';
 import { joinSampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
 import { mean } from 'bench-statistics/numbers';
@@ -209,7 +210,7 @@ async function takeTurns(
   const markWatch = (edge: 'begin' | 'end'): Promise<void> =>
     each(async ({ side: { ready } }) => {
       ready.upkeep?.[edge]();
-      for (const { upkeep } of ready.beside ?? []) whileItLives(() => upkeep[edge]());
+      for (const { upkeep } of ready.beside ?? []) orUndefined(() => upkeep[edge]());
     });
   const watch = async (): Promise<void> => {
     await markWatch('begin');

@@ -1,5 +1,6 @@
 /** The faults of a server that does not give the correct response. Their cures are in conduct/cures.ts. */
-import { describeElsewhere, type Server } from 'bench-machine/launch';
+import { listensElsewhere, type Server } from 'bench-machine/launch';
+import { toAuthority } from 'bench-machine/ports';
 import { BenchError } from 'bench-model/errors';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 
@@ -54,13 +55,19 @@ export interface Seen {
 export function seeElsewhere(
   server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths' | 'mayIgnorePort'>,
 ): Seen | undefined {
-  const found = describeElsewhere(server);
-  if (found === undefined) return undefined;
-  const { what, text } = found;
-  const faults = {
-    port: { kind: 'other-port', namesPort: server.mayIgnorePort !== true },
-    address: { kind: 'other-address' },
-    socket: { kind: 'unix-socket' },
-  } as const;
-  return { fault: faults[what], text };
+  const { host, port } = server;
+  const all = listensElsewhere(server);
+  if (all.length === 0) {
+    const [path] = server.listensOn?.().length === 0 ? (server.socketPaths?.() ?? []) : [];
+    if (path === undefined) return undefined;
+    const text = `it listens on the Unix socket ${path}, not on port ${port}`;
+    return { fault: { kind: 'unix-socket' }, text };
+  }
+  if (all.some((one) => one.port === port)) {
+    const places = all.map((one) => toAuthority({ host: one.address, port: one.port })).join(', ');
+    return { fault: { kind: 'other-address' }, text: `it listens on ${places}, not on ${host}:${port}` };
+  }
+  const ports = [...new Set(all.map((one) => one.port))].join(', ');
+  const namesPort = server.mayIgnorePort !== true;
+  return { fault: { kind: 'other-port', namesPort }, text: `it listens on port ${ports}, not on ${port}` };
 }

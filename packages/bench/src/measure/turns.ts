@@ -1,4 +1,5 @@
 /** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence before and after. */
+import { orUndefined } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
@@ -7,13 +8,7 @@ import type { TurnPlan } from '../plan/turns.ts';
 import type { ShortTurns } from 'bench-load/engine';
 import type { TurnResult } from 'bench-load/protocol';
 import { deferredShare, sharesOf, type TurnsCpu } from 'bench-analysis/judge/deferred';
-import {
-  CLOCK,
-  TurnMeter,
-  whileItLives,
-  type Clock,
-  type UpkeepMeter,
-} from 'bench-machine/resources/cpu-meter';
+import { CLOCK, TurnMeter, type Clock, type UpkeepMeter } from 'bench-machine/resources/cpu-meter';
 import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
 import type { ReadyServer } from './life.ts';
 
@@ -84,7 +79,7 @@ export class TurnTaker {
     const { upkeep: own, beside = [] } = this.#ready;
     this.#server = own && { turns: new TurnMeter(own.meter, this.#clock), upkeep: own };
     for (const { name, pid, upkeep } of beside) {
-      const turns = whileItLives(() => new TurnMeter(upkeep.meter, this.#clock));
+      const turns = orUndefined(() => new TurnMeter(upkeep.meter, this.#clock));
       // What one companion of several servers does between the turns of one of them, it does for the others.
       const turning = turns && { turns, upkeep: ours.includes(pid) ? undefined : upkeep };
       if (turning !== undefined) this.#beside.set(name, turning);
@@ -154,7 +149,7 @@ export class TurnTaker {
   /** Ends a stretch of this kind, and returns what the server has used in it. */
   #end(kind: 'turns' | 'rests' | 'aside'): number | undefined {
     const cpuUs = this.#server?.turns.end(kind);
-    for (const { turns } of this.#beside.values()) whileItLives(() => turns.end(kind));
+    for (const { turns } of this.#beside.values()) orUndefined(() => turns.end(kind));
     return cpuUs;
   }
 }

@@ -1,9 +1,10 @@
 /** Warms up servers, one or several by turns, until each of them is warm. */
+import { orUndefined } from 'bench-model/errors';
 import type { LiveRuntime } from 'bench-model/runtimes';
 import type { LoadResult } from 'bench-model/load';
 import { findTrends, type RatioTrend } from 'bench-analysis/judge/trend';
 import { costOf, isWarm, stillCompiling, type WarmSlice } from 'bench-analysis/judge/warm';
-import { TurnMeter, whileItLives, type CpuMeter } from 'bench-machine/resources/cpu-meter';
+import { TurnMeter, type CpuMeter } from 'bench-machine/resources/cpu-meter';
 import { sum } from 'bench-statistics/numbers';
 
 /** The slices of each server whose ratios are tested for a trend. */
@@ -110,7 +111,7 @@ class Warming {
     this.#now = now;
     this.planned = Math.ceil(side.leastSeconds / side.sliceSeconds - 1e-9);
     this.#sliceSeconds = this.planned === 0 ? side.sliceSeconds : side.leastSeconds / this.planned;
-    this.#meter = whileItLives(() => side.meter && new TurnMeter(side.meter));
+    this.#meter = orUndefined(() => side.meter && new TurnMeter(side.meter));
     this.#compilersUs = side.compilers?.readUs() ?? 0;
   }
 
@@ -118,7 +119,7 @@ class Warming {
     const seconds = this.#sliceSeconds;
     await this.#side.prepare?.(seconds);
     const restsBefore = this.#meter?.rests.cpuUs ?? 0;
-    whileItLives(() => this.#meter?.end('rests'));
+    orUndefined(() => this.#meter?.end('rests'));
     const beganAtMs = this.#now();
     const load = await this.#side.fire(seconds);
     const tookSeconds = (this.#now() - beganAtMs) / 1000;
@@ -128,7 +129,7 @@ class Warming {
     this.slices.push({
       seconds: loadedSeconds,
       answers,
-      cpuUs: whileItLives(() => this.#meter?.end('turns')) ?? Number.NaN,
+      cpuUs: orUndefined(() => this.#meter?.end('turns')) ?? Number.NaN,
       restUs: (this.#meter?.rests.cpuUs ?? 0) - restsBefore,
       compilersUs: this.#takeCompilersUs(),
     });
