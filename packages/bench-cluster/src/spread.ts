@@ -1,6 +1,6 @@
 /** A run whose rounds are spread over identical hosts: prepares and compares them, and sends them whole rounds. */
 import { measuredOf } from 'bench-model/trial';
-import { wholeWaits } from 'bench-http/plan/refusals';
+import { wholeWaits } from 'bench-http/plan/turns';
 import { planAlone } from 'bench-http/plan/alone';
 import type { Job, MeasuredRun } from 'bench-http/conduct/job';
 import { noteRun } from 'bench-http/conduct/begun';

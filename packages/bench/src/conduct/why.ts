@@ -123,13 +123,9 @@ function refuseOthers(run: StoredRun, versions: StoredRun['versions']): void {
   refuseOtherVersions({ ...run, versions: Object.fromEntries(own) }, versions);
 }
 
-/** Plans fresh servers of both sides in turn: A B, B A, and so on. */
+/** Plans fresh servers of both sides. */
 function planProfiles(plan: Plan, pairs: readonly Pair[]): Plan {
   const ids = new Set(pairs.flatMap(({ baseline, candidate }) => [baseline, candidate]));
   const targets = plan.targets.filter(({ id }) => ids.has(id));
-  const alone = planAlone(plan, plan.run, targets, ROUNDS);
-  const trials = alone.trials.toSorted(
-    (a, b) => a.round - b.round || (a.round % 2 === 1 ? a.order - b.order : b.order - a.order),
-  );
-  return { ...alone, trials };
+  return planAlone(plan, plan.run, targets, ROUNDS);
 }

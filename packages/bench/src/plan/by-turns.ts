@@ -6,10 +6,10 @@ import { engineNamed } from 'bench-model/engines';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Stack } from 'bench-model/stack';
 import type { Plan } from 'bench-model/plan';
-import type { Capacity } from 'bench-model/options';
-import { canTakeTurns } from './refusals.ts';
+import type { BenchOptions, Capacity } from 'bench-model/options';
+import type { Untried } from './refusals.ts';
 import { TURN_SECONDS } from 'bench-model/planned';
-import { IDLE_SECONDS, LONGEST_TURN_SECONDS, sizeTurn } from './turns.ts';
+import { canTakeTurns, IDLE_SECONDS, LONGEST_TURN_SECONDS, sizeTurn } from './turns.ts';
 
 /** With at least this many rounds, targets are compared. */
 const FEWEST_TO_COMPARE = 6;
@@ -26,33 +26,21 @@ const MOST_AT_ONCE = 8;
 /** The answers on each connection that a turn has time for. A turn of a comparison is as short as it can be. */
 export const TURN_ANSWERS = { comparison: 2, table: 10 };
 
-type TurnFacts = Pick<
-  Plan,
-  | 'userRequests'
-  | 'attached'
-  | 'background'
-  | 'cluster'
-  | 'engine'
-  | 'load'
-  | 'quick'
-  | 'rounds'
-  | 'rungs'
-  | 'sequentialTest'
-  | 'targets'
-  | 'waitSeconds'
-  | 'workload'
->;
+/** A plan before its turns and windows are chosen. */
+export type TurnFacts = Omit<Untried, 'windowSeconds' | 'byTurns' | 'apart'>;
 
 /** The rungs at which the servers of a plan take turns, and the reason why they do not at the others. */
 type TurnChoice = Pick<Plan, 'byTurns' | 'apart'>;
 
-/** Chooses the rungs at which the targets of a plan take turns by default. The reason is absent for plans that never take turns. */
+/** Chooses the rungs at which the targets of a plan take turns. The reason is absent for plans that never take turns. */
 export function chooseTurns(
   plan: TurnFacts,
-  capacity: Capacity | undefined,
+  { interleave, capacity }: Pick<BenchOptions, 'interleave' | 'capacity'>,
   stacks: readonly Stack[],
 ): TurnChoice {
   const { targets, rungs, quick } = plan;
+  if (interleave === false) return {};
+  if (interleave === true) return { byTurns: { rungs, turnSeconds: TURN_SECONDS.comparison } };
   const compares = comparesRounds(plan);
   if (targets.length < 2 || quick || !mayTakeTurns(plan) || !(compares || makesTable(plan, stacks)))
     return {};

@@ -1,4 +1,4 @@
-import { OVERHEAD_SECONDS, placeOf, TURN_SECONDS, takesTurns, type Place } from 'bench-model/planned';
+import { OVERHEAD_SECONDS, placeOf, takesTurns, type Place } from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { readApp } from 'bench-targets/catalogue/projects/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
@@ -18,14 +18,15 @@ import type { Target } from 'bench-model/target';
 import { UsageError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { START_SECONDS, present, type BenchOptions, type ServerOptions } from 'bench-model/options';
-import { chooseTurns, fitTurns } from './by-turns.ts';
+import { chooseTurns, fitTurns, type TurnFacts } from './by-turns.ts';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
 import { fewestBusy } from './rungs.ts';
 import { redactUrl } from 'bench-machine/redact';
 import { RUN_SCHEMA } from 'bench-model/versions';
-import { FEWEST_WAITS, refusePlan, tidy, wholeWaits, type Untried } from './refusals.ts';
+import { refusePlan, type Untried } from './refusals.ts';
+import { FEWEST_WAITS, tidy, wholeWaits } from './turns.ts';
 
 /**
  * A decision takes many rounds, so each is short and at one rung by default. A second of turns on each side has
@@ -71,6 +72,8 @@ interface Chosen {
   workload: Workload;
   userRequests: UserRequests | undefined;
   targets: Target[];
+  /** The servers that are already running, instead of those that Bench starts. */
+  attached: AttachedServer[] | undefined;
 }
 
 /** Chooses the workload and the targets of options. Throws a usage error for unknown ones. */
@@ -79,11 +82,11 @@ export function choose(options: BenchOptions, stacks: Stack[]): Chosen {
   const workload = workloadOf({ workload: options.workload, userRequests });
   const offered = userRequests === undefined ? workload.name : undefined;
   const { servers, matrix, copies = [] } = options;
+  const attached = servers && attachServers(servers, userRequests);
   const targets =
-    servers === undefined
-      ? spreadCopies(spreadTargets(chooseTargets(options, stacks, offered), matrix), copies, stacks)
-      : attachServers(servers, userRequests).map((server) => attachedTarget(server, userRequests));
-  return { workload, userRequests, targets };
+    attached?.map((server) => attachedTarget(server, userRequests)) ??
+    spreadCopies(spreadTargets(chooseTargets(options, stacks, offered), matrix), copies, stacks);
+  return { workload, userRequests, targets, attached };
 }
 
 /**
@@ -99,101 +102,68 @@ export function makePlan(
   found: Found = {},
 ): Plan {
   const options = asksForStarts(given) ? { ...given, ...START } : given;
-  const { workload, userRequests, targets: all } = choose(options, stacks);
-  const attached = options.servers && attachServers(options.servers, userRequests);
-  const { sequentialTest: typedTest, load } = options;
+  const { workload, userRequests, targets: all, attached } = choose(options, stacks);
+  const {
+    sequentialTest: typedTest,
+    load,
+    quick,
+    background,
+    scale,
+    cluster,
+    engine = 'autocannon',
+  } = options;
   // The fewer connections, the shorter the turns, and the more of the machine's pace they share.
   const isShort = typedTest !== undefined || load.mode === 'promise';
-  const short = isShort ? { connections: [fewestBusy(workload.rungs)] } : {};
-  const quick = { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) };
+  const chosen = {
+    ...(isShort && { connections: [fewestBusy(workload.rungs)] }),
+    ...(quick && { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) }),
+    ...options,
+  };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
-  const chosen = { ...short, ...(options.quick ? quick : {}), ...options };
-  const { leftOut = [] } = found;
-  const named = all.filter(({ id }) => !leftOut.includes(id));
-  const { background } = options;
+  const named = all.filter(({ id }) => found.leftOut?.includes(id) !== true);
   const once = options.noise ? [...named, repeatTarget(named[0] as Target)] : named;
-  const own =
-    background === undefined ? once : [...once, ...named.map((target) => disturbTarget(target, background))];
-  const { engine = 'autocannon' } = options;
-  const targets = options.scale === undefined ? own : scaleTargets(own, sizesOf(options.scale), stacks);
+  const disturbed = background === undefined ? [] : named.map((target) => disturbTarget(target, background));
+  const own = [...once, ...disturbed];
+  const targets = scale === undefined ? own : scaleTargets(own, sizesOf(scale), stacks);
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  const { generators, cores } = resourcesFor(options);
-  const rungs = [...new Set(chosen.connections ?? rungsFor(engine, workload.rungs))].toSorted(
-    (a, b) => a - b,
-  );
+  const rungs = new Set(chosen.connections ?? rungsFor(engine, workload.rungs));
   // A capacity is that of a service under all of its requests.
   const routes =
     userRequests === undefined || load.mode === 'promise' || startsOnly(load)
       ? undefined
       : nameRoutes(userRequests);
-  const compared = 1 + (targets.length - 1) * (routes?.length ?? 1);
   const sequentialTest = typedTest && {
     ...typedTest,
     looks:
       typedTest.looks ??
-      chooseLooks(compared, {
+      chooseLooks(1 + (targets.length - 1) * (routes?.length ?? 1), {
         hasBudget: typedTest.budgetSeconds !== undefined,
         searches: load.mode === 'promise',
       }),
   };
-  const rounds =
-    sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
-  const facts = {
-    workload: workload.name,
-    engine,
-    targets,
-    rungs,
-    rounds,
-    load,
-    quick: options.quick,
-    ...present({ background, sequentialTest, waitSeconds, userRequests, attached, cluster: options.cluster }),
-  };
-  const turns =
-    options.interleave === undefined
-      ? chooseTurns(facts, options.capacity, stacks)
-      : options.interleave
-        ? { byTurns: { rungs, turnSeconds: TURN_SECONDS.comparison } }
-        : {};
-  const { byTurns } = turns;
-  const usualSeconds =
-    sequentialTest === undefined
-      ? workload.windowSeconds
-      : SEQUENTIAL_TEST.windowSeconds[byTurns === undefined ? 'separate' : 'turns'];
-  const shortest =
-    ROUTE_WINDOW_SECONDS[sequentialTest === undefined || byTurns === undefined ? 'other' : 'comparison'];
-  const shared = routes === undefined ? usualSeconds : Math.max(shortest, tidy(usualSeconds / routes.length));
-  const ownSeconds = chosen.windowSeconds ?? (load.mode === 'promise' ? SEARCH_SECONDS : shared);
-  const windowSeconds = wholeWaits(ownSeconds, waitSeconds);
-  const warmupSeconds =
-    options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
-  const planned: Untried = {
+  const base: TurnFacts = {
     schema: RUN_SCHEMA,
     run,
     seed,
     workload: workload.name,
     targets,
-    rungs,
-    rounds,
-    windowSeconds,
-    warmupSeconds,
+    rungs: [...rungs].toSorted((a, b) => a - b),
+    rounds:
+      sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks)),
+    warmupSeconds:
+      options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0),
     timeoutSeconds:
       chosen.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
-    generators,
     startSeconds: startSecondsOf(targets, stacks, attached),
-    barrierSeconds: options.cluster?.connectSeconds ?? workload.barrierSeconds ?? 30,
+    barrierSeconds: cluster?.connectSeconds ?? workload.barrierSeconds ?? 30,
     hashEvery: userRequests === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
     engine,
     load,
-    quick: options.quick,
+    quick,
     stacks: options.stacks,
-    ...turns,
-    ...(byTurns !== undefined &&
-      sequentialTest !== undefined &&
-      chosen.windowSeconds === undefined && {
-        byTurns: { ...byTurns, mostSeconds: SEQUENTIAL_TEST.mostTimes * windowSeconds },
-      }),
+    ...resourcesFor(options),
     ...present({
       autoWarmup: options.warmupSeconds === undefined ? (true as const) : undefined,
       sequentialTest,
@@ -201,8 +171,7 @@ export function makePlan(
       params: Object.keys(params).length === 0 ? undefined : params,
       waitSeconds,
       threads: options.threads,
-      cores,
-      cluster: options.cluster,
+      cluster,
       spread: options.spread,
       background,
       userRequests,
@@ -211,12 +180,36 @@ export function makePlan(
       apps: options.apps?.map(readApp),
     }),
   };
+  const turns = chooseTurns(base, options, stacks);
+  const planned = { ...base, ...sizeWindows({ ...base, ...turns }, chosen.windowSeconds, workload) };
   const draws = createRandom(seed);
   const drawn = workload.draw(() => draws.float(), params);
   refusePlan(planned, drawn, given.windowSeconds);
   const plan = plantControl(finishPlan(planned, found), options);
   refuseFewRows(plan, drawn.routes);
   return plan;
+}
+
+/** Returns the turns of a plan and the length of its windows: the one that its options name, or else the usual one. */
+function sizeWindows(
+  { sequentialTest, byTurns, apart, routes, load, waitSeconds }: TurnFacts & Pick<Plan, 'byTurns' | 'apart'>,
+  namedSeconds: number | undefined,
+  workload: Workload,
+): Pick<Plan, 'windowSeconds' | 'byTurns' | 'apart'> {
+  const isTested = sequentialTest !== undefined;
+  const { turns, separate } = SEQUENTIAL_TEST.windowSeconds;
+  const testedSeconds = byTurns === undefined ? separate : turns;
+  const usualSeconds = isTested ? testedSeconds : workload.windowSeconds;
+  const shortest = ROUTE_WINDOW_SECONDS[isTested && byTurns !== undefined ? 'comparison' : 'other'];
+  const shared = routes === undefined ? usualSeconds : Math.max(shortest, tidy(usualSeconds / routes.length));
+  const ownSeconds = namedSeconds ?? (load.mode === 'promise' ? SEARCH_SECONDS : shared);
+  const windowSeconds = wholeWaits(ownSeconds, waitSeconds);
+  const mostSeconds =
+    isTested && namedSeconds === undefined ? SEQUENTIAL_TEST.mostTimes * windowSeconds : undefined;
+  return {
+    windowSeconds,
+    ...present({ byTurns: byTurns && { ...byTurns, ...present({ mostSeconds }) }, apart }),
+  };
 }
 
 /** Plans to plant the threshold of a comparison by turns into turns of its baselines, unless the options forbid it. */
@@ -243,11 +236,13 @@ function finishPlan(plan: Untried, { answerSeconds = 0, startupSeconds = 0 }: Fo
 }
 
 /** Returns the generator processes of a run, and the cores of its largest server. Throws a usage error if it lacks cores. */
-function resourcesFor({ scale, machineCores = Infinity, generators, cores }: BenchOptions): {
-  generators: number;
-  cores: number | undefined;
-} {
-  if (scale === undefined) return { generators: generators ?? 1, cores };
+function resourcesFor({
+  scale,
+  machineCores = Infinity,
+  generators = 1,
+  cores,
+}: BenchOptions): Pick<Plan, 'generators' | 'cores'> {
+  if (scale === undefined) return { generators, ...present({ cores }) };
   const sizes = sizesOf(scale);
   refuseSizes(sizes, machineCores);
   return { generators: generatorsFor(sizes, machineCores), cores: Math.max(...sizes) };
@@ -357,12 +352,9 @@ function rungsFor(engine: EngineName, rungs: number[]): number[] {
 
 /** Without a workload, any server can be asked, whatever workloads its manifest lists. */
 function chooseTargets(options: BenchOptions, stacks: Stack[], workload: string | undefined): Target[] {
-  const { targets } = options;
-  if (targets.length > 0) return expandTargets(targets, stacks, workload);
-  const folders = (options.apps ?? []).map(({ folder }) => folder);
-  const given = new Set([...options.stacks, ...folders].map((file) => resolve(file)));
-  const own = stacks.filter(({ manifest }) => given.has(resolve(manifest))).map(({ name }) => name);
-  if (own.length > 0) return expandTargets(own, stacks, workload);
+  const own = namedStacks(options, stacks).map(({ name }) => name);
+  const patterns = options.targets.length > 0 ? options.targets : own;
+  if (patterns.length > 0) return expandTargets(patterns, stacks, workload);
   if (workload === undefined) {
     throw new UsageError(
       'no server is named for the requests',
@@ -376,23 +368,26 @@ function chooseTargets(options: BenchOptions, stacks: Stack[], workload: string 
   return expandTargets(offering.length > 0 ? offering : ['*/*'], stacks, workload);
 }
 
+/** Returns the stacks of the targets that options name, or else those of their manifests and folders. */
+function namedStacks({ targets, stacks: files, apps = [] }: BenchOptions, stacks: readonly Stack[]): Stack[] {
+  const names = new Set(targets.map((pattern) => pattern.split(/[/@]/)[0]));
+  const given = new Set([...files, ...apps.map(({ folder }) => folder)].map((file) => resolve(file)));
+  return stacks.filter(({ name, manifest }) =>
+    names.size > 0 ? names.has(name) : given.has(resolve(manifest)),
+  );
+}
+
 const USUAL_WORKLOAD = 'devices';
 
 /**
  * Returns the requests of the options, or else those of the manifests that the options name; undefined for a workload of
  * Bench. Throws a usage error if they cannot be sent, or if two manifests ask for different ones.
  */
-function chooseRequests(
-  { userRequests, servers, stacks: files, targets, workload }: BenchOptions,
-  stacks: Stack[],
-): UserRequests | undefined {
+function chooseRequests(options: BenchOptions, stacks: readonly Stack[]): UserRequests | undefined {
+  const { userRequests, servers, workload } = options;
   if (userRequests !== undefined) return completeUserRequests(draftOptions(userRequests));
   if (servers !== undefined) throw new Error('servers that are already running, and no requests');
-  const named = new Set(targets.map((pattern) => pattern.split(/[/@]/)[0]));
-  const given = new Set(files.map((file) => resolve(file)));
-  const chosen = stacks.filter(
-    ({ name, manifest }) => named.has(name) || (named.size === 0 && given.has(resolve(manifest))),
-  );
+  const chosen = namedStacks(options, stacks);
   const asking = chosen.filter(({ requests }) => requests !== undefined);
   const [first, ...others] = asking;
   // A manifest can offer workloads of Bench too: they are measured if the user names one.

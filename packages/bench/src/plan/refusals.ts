@@ -1,4 +1,4 @@
-/** Usage errors for plans that cannot be measured, and the length of windows whose responses wait by design. */
+/** Usage errors for plans that cannot be measured. */
 import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
 import { haveIds, type Draw, type Route } from 'bench-targets/catalogue/workloads/workload';
 import { ToolchainError, UsageError } from 'bench-model/errors';
@@ -7,23 +7,9 @@ import { findShortBudget } from 'bench-analysis/time-budget';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { countOf, formatBudget, typeBudget } from 'bench-report/format';
 import type { BenchRequest } from './request.ts';
-import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
+import { FEWEST_WAITS, wholeWaits } from './turns.ts';
 import type { Plan } from 'bench-model/plan';
 import { placesOf } from 'bench-model/planned';
-
-/** With fewer waits, the edges of a window would weigh too much. */
-export const FEWEST_WAITS = 5;
-
-/** Returns the shortest window of whole waits that lasts at least this many seconds. */
-export function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
-  if (waitSeconds === undefined) return seconds;
-  return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
-}
-
-/** Rounds off the error of binary fractions. */
-export function tidy(value: number): number {
-  return Number(value.toFixed(6));
-}
 
 /** Throws a toolchain error if a plan is to compare targets, and only one of them can be measured. */
 export function refuseAlone(
@@ -36,19 +22,6 @@ export function refuseAlone(
     `only ${targets[0]?.id ?? 'none of the targets'} can be measured, so nothing can be compared`,
     'see above why the others are left out; to measure it alone, name it alone',
   );
-}
-
-/** Returns the longest idle time of a connection if this many targets take turns, in seconds. */
-function waitSilence(targets: number, waitSeconds: number): number {
-  const windowSeconds = wholeWaits(0, waitSeconds);
-  const needs = { sides: targets, windowSeconds, cycleSeconds: waitSeconds, waitSeconds, turnSeconds: 0 };
-  const turns = planTurns(needs);
-  return tidy(longestSilence(targets, turns));
-}
-
-/** Returns true if servers whose responses wait this long can take turns. */
-export function canTakeTurns(targets: number, waitSeconds: number | undefined): boolean {
-  return waitSeconds === undefined || waitSilence(targets, waitSeconds) <= IDLE_SECONDS;
 }
 
 /** The requests that a plan sends, as drawn once. */
@@ -65,13 +38,12 @@ const MOST_TRIALS = 100_000;
 
 /** Throws a usage error for a plan that cannot be measured. `typedSeconds` is the window that the user named. */
 export function refusePlan(plan: Untried, drawn: Drawn, typedSeconds: number | undefined): void {
-  const all = [
-    ...hostRefusals(plan),
-    ...loadRefusals(plan, typedSeconds),
-    ...engineRefusals(plan, drawn).map(([applies, what, cure]): Refusal => {
-      return [applies, `${plan.engine} ${what}`, cure];
-    }),
-  ];
+  const engine = engineRefusals(plan, drawn).map(([applies, what, cure]): Refusal => [
+    applies,
+    `${plan.engine} ${what}`,
+    cure,
+  ]);
+  const all = [...hostRefusals(plan), ...loadRefusals(plan, typedSeconds), ...engine];
   const refusal = all.find(([applies]) => applies);
   if (refusal !== undefined) throw new UsageError(refusal[1], refusal[2]);
 }
@@ -79,24 +51,20 @@ export function refusePlan(plan: Untried, drawn: Drawn, typedSeconds: number | u
 /** What hosts of a cluster cannot do together. */
 function hostRefusals({ cluster, spread, engine, load, attached, rungs, generators }: Untried): Refusal[] {
   const least = Math.min(...rungs);
-  const needs: Refusal[] = [
-    [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
-    [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
-    [attached !== undefined, 'starts its servers itself', 'omit the address, or --cluster'],
+  const own: Refusal = [
+    (cluster ?? spread) !== undefined && attached !== undefined,
+    '--cluster starts its servers itself',
+    'omit the address, or --cluster',
+  ];
+  if (cluster === undefined) return [own];
+  return [
+    own,
+    [engine !== 'autocannon', `--cluster takes the load driver of Bench, not ${engine}`, 'omit --engine'],
+    [load.mode === 'amount', '--cluster sends for a time, not an exact number of requests', 'use --duration'],
     [
       generators > least,
-      `has ${generators} generator processes, which cannot share ${least} connections`,
+      `--cluster has ${generators} generator processes, which cannot share ${least} connections`,
       `use ${generators} connections or more`,
-    ],
-  ];
-  return [
-    ...needs.map(([applies, what, cure]): Refusal => {
-      return [cluster !== undefined && applies, `--cluster ${what}`, cure];
-    }),
-    [
-      spread !== undefined && attached !== undefined,
-      '--cluster starts a server on each host, and that at an address is already running',
-      'omit the address, or --cluster',
     ],
   ];
 }

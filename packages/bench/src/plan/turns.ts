@@ -30,7 +30,7 @@ const RAMP_SECONDS = { leastShare: 0.1, most: 0.5 };
 /** One response of this many is less than the noise between rounds. */
 const FEWEST_ANSWERS = 200;
 /** Answers that wait by design arrive in waves, so a window holds at least this many whole waits. */
-const FEWEST_WAITS = 5;
+export const FEWEST_WAITS = 5;
 /** Most servers close a connection after 5 s without a request, the default of uvicorn and Node. */
 export const IDLE_SECONDS = 5;
 
@@ -113,10 +113,32 @@ export function sizeTurn(
 
 /** Plans windows of whole waits. Each follows a ramp of one wait, during which the connections spread out again. */
 function planWaits(sides: number, windowSeconds: number, waitSeconds: number): TurnPlan {
-  const least = Math.max(FEWEST_WAITS, Math.ceil(SPAN_SECONDS.least / waitSeconds));
+  const least = leastWaits(waitSeconds);
   const order = orderWindows(sides, windowSeconds, least * waitSeconds);
   const waits = Math.max(least, Math.floor(windowSeconds / (order.length / sides) / waitSeconds + 1e-6));
   return { order, rampSeconds: waitSeconds, spanSeconds: waits * waitSeconds };
+}
+
+function leastWaits(waitSeconds: number): number {
+  return Math.max(FEWEST_WAITS, Math.ceil(SPAN_SECONDS.least / waitSeconds));
+}
+
+/** Returns the shortest window of whole waits that lasts at least this many seconds. */
+export function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
+  if (waitSeconds === undefined) return seconds;
+  return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
+}
+
+/** Rounds off the error of binary fractions. */
+export function tidy(value: number): number {
+  return Number(value.toFixed(6));
+}
+
+/** Returns true if this many servers whose responses wait so long can take turns. */
+export function canTakeTurns(sides: number, waitSeconds: number | undefined): boolean {
+  if (waitSeconds === undefined) return true;
+  const turn = { rampSeconds: waitSeconds, spanSeconds: leastWaits(waitSeconds) * waitSeconds };
+  return tidy(longestSilence(sides, turn)) <= IDLE_SECONDS;
 }
 
 /** Returns the longest idle time of a connection while the other sides have their turns, in seconds. */
