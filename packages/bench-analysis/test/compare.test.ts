@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareWithin, differencesWithin, findVerdicts } from '../src/compare.ts';
 import { compareRuns } from '../src/runs.ts';
-import COMPARE from 'bench-http/commands/compare';
+import COMPARE, { compareStored } from 'bench-http/commands/compare';
 import { unlikeRuns } from '../src/unlike.ts';
 import { makePlan } from 'bench-http/plan/plan';
 import { createRandom } from 'bench-statistics/random';
@@ -442,7 +442,7 @@ describe('the view of a comparison', () => {
 
 describe('the command line of compare', () => {
   it('defaults to CPU and a threshold of 2 %', () => {
-    expect(COMPARE.parse(['latest'])).toMatchObject({ question: { by: 'cpu', threshold: 0.02 } });
+    expect(compareStored(['20261123-130242-devices']).compared.table).toMatchObject(CPU);
   });
 
   it('reads a threshold with or without a percent sign', () => {
@@ -450,7 +450,7 @@ describe('the command line of compare', () => {
       ['3%', 0.03],
       ['0.05', 0.05],
     ] as const)
-      expect(COMPARE.parse(['latest', '--threshold', typed])).toMatchObject({ question: { threshold } });
+      expect(COMPARE.parse(['latest', '--threshold', typed])).toMatchObject({ threshold });
   });
 
   it.each([

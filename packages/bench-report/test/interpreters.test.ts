@@ -128,7 +128,7 @@ describe('a comparison of unlike builds', () => {
 
   it('is noted by compare, below a run that was measured on pyenv’s 3.13 and an optimised 3.14', () => {
     const run = fileURLToPath(new URL('../../bench-lab/testing/fixtures/two-builds', import.meta.url));
-    const { marks } = compareStored({ runs: [run], question: { by: 'cpu', threshold: 0.02 }, force: false });
+    const { marks } = compareStored([run]);
     expect(marks[0]).toEqual(
       expect.stringMatching(
         /CPython 3\.13\S*, no PGO.*\(fastapi@3\.13\); CPython 3\.14\S*, PGO.*\(fastapi@3\.14\)\.$/,

@@ -3,17 +3,17 @@ import type { LeftOut } from 'bench-model/run';
 import type { Trial } from 'bench-model/record';
 import type { Host } from 'bench-model/host';
 import type { Plan } from 'bench-model/plan';
-import { benchOptions, thresholdFor, present, type BenchOptions } from 'bench-model/options';
+import { benchOptions, present, type BenchOptions } from 'bench-model/options';
 import { BenchError, type ErrorCode } from 'bench-model/errors';
 import type { Question } from 'bench-analysis/compare';
 import type { Factor } from 'bench-analysis/unlike';
-import { compareStored, type StoredComparison } from './commands/compare.ts';
+import { compareStored, type CompareInput, type StoredComparison } from './commands/compare.ts';
 import { measureRequest } from './conduct/measure-request.ts';
 import { resolveRequest } from './conduct/resolve.ts';
 import { programVoice } from './terminal/voice.ts';
 
 export { BenchError, type ErrorCode };
-export type { Factor, Host, LeftOut, Plan, Question, StoredComparison, Trial };
+export type { CompareInput, Factor, Host, LeftOut, Plan, Question, StoredComparison, Trial };
 export type { ComparedRow, ComparedTable } from 'bench-analysis/compare';
 export type { Comparison } from 'bench-analysis/comparison';
 export type { Target } from 'bench-model/target';
@@ -73,26 +73,16 @@ export async function bench(input: BenchInput = {}): Promise<BenchResult> {
   return { run: plan.run, folder, plan, host, trials, leftOut, interrupted };
 }
 
-/** The options of `compare`. */
-export interface CompareInput extends Partial<Question> {
-  /** The one factor that may differ between two runs. */
-  across?: Factor;
-  /** Compares unlike runs, and marks the result. */
-  force?: boolean;
-}
-
 /**
  * Compares the targets of a stored run, or each target of two runs with itself. A run is named by its id, its folder
  * or `latest`. Throws a `BenchError` for an unknown run and for runs that are unlike.
  */
 export function compare(
   runs: string | [run: string, later?: string],
-  { by = 'cpu', threshold = thresholdFor(by), baseline, across, force = false }: CompareInput = {},
+  input: CompareInput = {},
 ): StoredComparison {
-  return compareStored({
-    runs: [runs].flat().filter((run) => run !== undefined),
-    question: { by, threshold, ...present({ baseline }) },
-    force,
-    ...present({ across }),
-  });
+  return compareStored(
+    [runs].flat().filter((run) => run !== undefined),
+    input,
+  );
 }

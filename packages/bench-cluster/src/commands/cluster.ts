@@ -135,7 +135,7 @@ async function check(file: string): Promise<number> {
       ? [...hosts.flatMap(refuseHost), ...findUnequal(hosts).map((what) => ({ what, advice: remedy }))]
       : seen.flatMap(({ host, offset }) => findProblems(host, offset, spec, Math.max(0, ...connections)));
   const rows = seen.map(({ host, offset }) => rowOf(host, offset));
-  print(`\n${renderRows(HEAD, rows, WORDS, widthFor({}))}\n\n`);
+  print(`\n${renderRows(HEAD, rows, WORDS, widthFor())}\n\n`);
   for (const { what, advice } of problems) print(`stop  ${what}\n      ${advice}\n`);
   if (problems.length === 0) print('ok    every host can take part\n');
   return problems.length === 0 ? 0 : 1;

@@ -24,9 +24,9 @@ export interface OptionSpec<T> {
   default?: T;
   /** The default in words, if it depends on other options. */
   usually?: string;
-  /** Options, or `arguments`, that contradict this one, each with the reason or the remedy. */
+  /** Options that contradict this one, each with the reason or the remedy. */
   conflicts?: Readonly<Record<string, string>>;
-  /** The option, or `arguments`, without which this one has no effect. */
+  /** The option without which this one has no effect. */
   needs?: string;
   /** Refuses all other options but those that are `besideAlone`, for this reason: `reuses the stored plan`. */
   alone?: string;
@@ -36,9 +36,8 @@ export interface OptionSpec<T> {
   notInFile?: true;
 }
 
-/** The details of an option: `group` and `help` are shown, the others decide what is refused. */
-type Details<T> = Pick<OptionSpec<T>, 'help'> &
-  Partial<Omit<OptionSpec<T>, 'help' | 'value' | 'read' | 'many'>>;
+/** The details of an option: `help` is shown, the others decide what is refused. */
+type Details<T> = Omit<OptionSpec<T>, 'value' | 'read' | 'many' | 'group'>;
 
 /** Declares a switch: false if it is absent. */
 export function flag(details: Omit<Details<boolean>, 'default'>): OptionSpec<boolean> {
@@ -73,6 +72,17 @@ export function repeated<T>(
   }: Omit<Details<T[]>, 'default' | 'separator'> & { separator?: RegExp | null },
 ): OptionSpec<T[]> {
   return { ...details, value, read, many: true, default: [], ...(separator !== null && { separator }) };
+}
+
+/** Declares options that the help shows together. */
+export function inGroup<O extends object>(group: string, options: O): O {
+  const all = Object.entries<OptionSpec<unknown>>(options as never);
+  return Object.fromEntries(all.map(([name, one]) => [name, { ...one, group }])) as O;
+}
+
+/** Gives several options the same reason or remedy. */
+export function explainEach(names: readonly string[], reason: string): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, reason]));
 }
 
 type Table = Readonly<Record<string, OptionSpec<never>>>;
@@ -325,32 +335,25 @@ function refuseCombination<O, T>(
   options: ReadonlySet<string>,
   args: readonly string[],
 ): void {
-  const { noun = 'argument', conflicts: conflictsOf } = spec ?? {};
-  const excluded = Object.entries(conflictsOf?.(args) ?? {}).find(([name]) => options.has(name));
+  const excluded = Object.entries(spec?.conflicts?.(args) ?? {}).find(([name]) => options.has(name));
   if (excluded !== undefined)
     throw new UsageError(`--${excluded[0]} and ${args[0]} cannot be combined`, excluded[1]);
-  const given = new Set([...options, ...(args.length > 0 ? [ARGUMENTS] : [])]);
-  const shown = (name: string): string => (name === ARGUMENTS ? withArticle(noun) : `--${name}`);
   for (const name of options) {
-    const { alone, conflicts = {}, needs } = table[name] ?? {};
+    const { alone, conflicts = {}, needs, value = '' } = table[name] ?? {};
     const stray = [...options].find((other) => other !== name && table[other]?.besideAlone !== true);
-    if (alone !== undefined && stray !== undefined) {
+    if (alone !== undefined && stray !== undefined)
       throw new UsageError(
         `--${name} ${alone}, so --${stray} cannot be combined with it`,
-        commandLine(`${command} --${name} ${table[name]?.value ?? ''}`).trimEnd(),
+        commandLine(`${command} --${name} ${value}`).trimEnd(),
       );
-    }
-    const against = Object.entries(conflicts).find(([other]) => given.has(other));
-    if (against !== undefined) {
-      throw new UsageError(`--${name} and ${shown(against[0])} cannot be combined`, against[1]);
-    }
-    if (needs !== undefined && !given.has(needs)) {
-      const missing = needs === ARGUMENTS ? `<${noun}>` : `--${needs} ${table[needs]?.value ?? ''}`.trimEnd();
+    const against = Object.entries(conflicts).find(([other]) => options.has(other));
+    if (against !== undefined)
+      throw new UsageError(`--${name} and --${against[0]} cannot be combined`, against[1]);
+    if (needs !== undefined && !options.has(needs))
       throw new UsageError(
-        `--${name} has no effect without ${shown(needs)}`,
-        `add ${missing}, or omit --${name}`,
+        `--${name} has no effect without --${needs}`,
+        `add ${`--${needs} ${table[needs]?.value ?? ''}`.trimEnd()}, or omit --${name}`,
       );
-    }
   }
 }
 
@@ -358,9 +361,6 @@ function refuseCombination<O, T>(
 function withArticle(noun: string): string {
   return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
-
-/** The name of the positional arguments in `conflicts` and `needs`. */
-export const ARGUMENTS = 'arguments';
 
 /** The option that all measuring commands share. */
 export const WAITS = {

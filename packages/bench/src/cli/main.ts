@@ -51,12 +51,8 @@ export async function main(words: readonly string[]): Promise<number> {
   // A signal that no step of the command handles would leave the programs that it waits for, such as compilers.
   using _ = onInterrupt(() => process.exit(INTERRUPTED), 'stopping');
   const code = await runWords(words);
-  try {
-    await output.refuseLost();
-    return code;
-  } catch (error) {
-    return code === 0 ? fail(error) : code;
-  }
+  const lost = await output.findLost();
+  return code === 0 && lost !== undefined ? fail(lost) : code;
 }
 
 async function runWords(words: readonly string[]): Promise<number> {

@@ -10,7 +10,7 @@ import { redactUrl } from 'bench-machine/redact';
 import { readApp } from 'bench-targets/catalogue/projects/app';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { readStacks } from 'bench-targets/catalogue/stacks';
-import { ADDRESS, readAddress } from './values.ts';
+import { ADDRESS, readAddress, type Address } from './values.ts';
 
 /** The words, by what they name. */
 export interface Things {
@@ -19,7 +19,7 @@ export interface Things {
   /** Commits and branches of the project; `.` is its working tree. */
   revisions: string[];
   folders: string[];
-  addresses: { name?: string; url: URL }[];
+  addresses: Address[];
 }
 
 /** The project in the current folder, or its working tree. */

@@ -1,9 +1,9 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { suggest } from 'bench-model/suggest';
-import { BenchError, UsageError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { CurveLoad } from 'bench-model/settings';
-import { redactUrl } from 'bench-machine/redact';
+import { redactUrl, splitCredentials } from 'bench-machine/redact';
 
 /** Reads the value of the option `name`. Throws a usage error if the text is not valid. */
 export interface Reader<T> {
@@ -28,16 +28,18 @@ export function wholeNumber(least = 1, most = Infinity): Reader<number> {
 
 const UNITS = { ms: 0.001, s: 1, m: 60, h: 3600 };
 
-/** Reads a span of time, written `5`, `0.5s`, `500ms`, `10m` or `1h`, in seconds, at least `least`. */
-export function span(least = 0.1): Reader<number> {
+/** Reads a span of time, written `5`, `0.5s`, `500ms`, `10m` or `1h`, in seconds. */
+export function span(least = 0.1, expected = `a span of time, at least ${least}s`): Reader<number> {
   return (typed, name) => {
     const [, figure = '', unit = 's'] = /^\s*(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)?\s*$/.exec(typed) ?? [];
     const value = Number(figure) * UNITS[unit as keyof typeof UNITS];
-    return figure !== '' && value >= least
-      ? value
-      : refuse(name, typed, least > 0 ? `a span of time, at least ${least}s` : 'a span of time', '10s');
+    return figure !== '' && value >= least ? value : refuse(name, typed, expected, '10s');
   };
 }
+
+/** Reads the least span of a warm-up; undefined for `auto`. */
+export const warmup: Reader<number | undefined> = (typed, name) =>
+  typed === 'auto' ? undefined : span(0, 'auto or a span of time')(typed, name);
 
 /** Reads a share between 0 and 1, written `0.03` or `3%`. */
 export const share: Reader<number> = (typed, name) => {
@@ -73,23 +75,6 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
     );
   };
   return Object.assign(read, { words });
-}
-
-/** Reads a special word, or else a value of another kind. */
-export function wordOr<const W extends string, T>(word: W, other: Reader<T>): Reader<W | T> {
-  return (typed, name) => {
-    if (typed === word) return word;
-    try {
-      return other(typed, name);
-    } catch (error) {
-      if (!(error instanceof BenchError)) throw error;
-      throw new BenchError(
-        error.code,
-        error.message.replace('expected ', `expected ${word} or `),
-        error.hint,
-      );
-    }
-  };
 }
 
 /** Separates values. Commas inside braces belong to a value, as in `3.13,3.14{A=1,B=2}`. */
@@ -134,13 +119,21 @@ export const header: Reader<readonly [string, string]> = (typed, name) => {
 /** An http:// or https:// address, which may have a name: `old=http://127.0.0.1:3000`. */
 export const ADDRESS = /^(?:([\w.-]+)=)?(https?:\/\/.*)$/is;
 
+/** An address without its credentials, which are the Authorization header that curl would send. */
+export interface Address {
+  name?: string;
+  url: URL;
+  headers: Record<string, string>;
+}
+
 /** Reads an address. Throws a usage error if it is not valid. */
-export function readAddress(typed: string): { name?: string; url: URL } {
+export function readAddress(typed: string): Address {
   const [, name, address = ''] = ADDRESS.exec(typed) ?? [];
-  const url = URL.parse(address);
-  if (url === null)
+  const given = URL.parse(address);
+  if (given === null)
     throw new UsageError(`${redactUrl(typed)}: not an address`, 'e.g. http://127.0.0.1:3000/orders');
-  return name === undefined ? { url } : { name, url };
+  const { url, ...headers } = splitCredentials(given);
+  return { url, headers, ...present({ name }) };
 }
 
 /** Reads a variable and its values, such as `WORKERS=1,4`. */

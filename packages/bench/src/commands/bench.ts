@@ -15,9 +15,18 @@ import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
 import { readText } from 'bench-targets/catalogue/workloads/requests/texts';
 import { redactUrl, redactWords } from 'bench-machine/redact';
 import type { BenchRequest } from '../plan/request.ts';
-import { toSecrets } from '../plan/secrets.ts';
 import { nameProject, sortThings, type Things } from '../cli/things.ts';
-import { defineCommand, flag, option, repeated, WAITS, type Parsed, type Values } from '../cli/command.ts';
+import {
+  defineCommand,
+  flag,
+  explainEach,
+  inGroup,
+  option,
+  repeated,
+  WAITS,
+  type Parsed,
+  type Values,
+} from '../cli/command.ts';
 import { print } from '../terminal/shell.ts';
 import {
   PATHS,
@@ -33,18 +42,9 @@ import {
   span,
   text,
   variable,
+  warmup,
   wholeNumber,
-  wordOr,
 } from '../cli/values.ts';
-
-const WHAT = 'What to measure';
-const OWN = 'Your own service';
-const ON = 'On which runtimes and versions';
-const LOAD = 'Load';
-const SERVER = 'Servers';
-const ASK = 'Your own requests';
-const COMPARE = 'Comparing';
-const OUTPUT = 'Output and stored runs';
 
 /** The options of a run until decided. */
 const OF_A_TEST = {
@@ -59,278 +59,225 @@ const ALREADY_RUNNING = 'the server is already running: omit the option, or name
 
 /** The options of every command that measures. */
 export const OPTIONS = {
-  stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
-  run: repeated('<command>', text, {
-    group: OWN,
-    separator: null,
-    help: "the command that starts your server, in the named folder or this one; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST; two are compared",
-  }),
-  env: option('<name=values>', variable, {
-    group: OWN,
-    help: 'compare several values of a variable, e.g. WORKERS=1,4',
-  }),
-  workload: option('<name>', oneOf(WORKLOAD_NAMES), {
-    group: WHAT,
-    conflicts: Object.fromEntries(
-      ['get', 'request', 'requests-file', 'openapi'].map((name) => [
-        name,
+  ...inGroup('What to measure', {
+    stack: repeated('<file>', text, { help: 'a stack.json from outside the repository' }),
+    workload: option('<name>', oneOf(WORKLOAD_NAMES), {
+      conflicts: explainEach(
+        ['get', 'request', 'requests-file', 'openapi'],
         'a run has one source of requests: omit one of them',
-      ]),
-    ),
-    help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert use PostgreSQL: an embedded one, or DATABASE_URL`,
-    default: 'devices',
-  }),
-  param: repeated('<name=n>', pair, {
-    group: WHAT,
-    help: 'a parameter of the workload, e.g. --workload fib --param n=24',
-  }),
-  quick: flag({
-    group: WHAT,
-    help: 'a first impression in under a minute; too short for a comparison',
-    conflicts: { noise: 'omit --quick to compare' },
-    notInFile: true,
-  }),
-
-  python: option('<list>', listOf(text), {
-    group: ON,
-    help: 'the same targets on several Pythons, e.g. 3.12,3.14+jit,mine=/a/path/python',
-  }),
-  node: option('<list>', listOf(text), {
-    group: ON,
-    help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
-  }),
-  with: repeated('<package>', text, {
-    group: ON,
-    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; for upgrade, a name alone is its newest release',
-    separator: PACKAGES,
-  }),
-
-  connections: option('<list>', listOf(wholeNumber()), {
-    group: LOAD,
-    short: 'c',
-    help: 'the numbers of connections, each measured separately, e.g. 10,100,1000',
-    usually: 'set by the workload',
-  }),
-  rounds: option('<n>', wholeNumber(1, MOST_ROUNDS), {
-    group: LOAD,
-    help: 'how often each target is measured',
-    usually:
-      '3; for two targets, and with --budget, --by or --threshold, until every comparison has a verdict',
-  }),
-  duration: option('<time>', span(), {
-    group: LOAD,
-    short: 'd',
-    help: 'the length of the measured window',
-    usually: 'set by the workload',
-  }),
-  warmup: option('<time>', wordOr('auto', span(0)), {
-    group: LOAD,
-    help: `load before the measured window. auto: until the server is warm, at most ${LONGEST_WARMUP_SECONDS} s`,
-    usually: 'auto',
-  }),
-  timeout: option('<time>', span(), {
-    group: LOAD,
-    help: 'the timeout of one request',
-    usually: 'set by the workload',
-  }),
-  amount: option('<n>', wholeNumber(), {
-    group: LOAD,
-    help: 'send exactly n requests, however long that takes, instead of measuring a window',
-    conflicts: {
-      duration: 'omit --duration: the run ends when all requests have a response',
-      rate: 'omit --amount: an open loop runs for --duration',
-    },
-  }),
-  rate: option('<loads>', listOf(curveLoad), {
-    group: LOAD,
-    help: 'an open loop: n requests start per second, and latency counts from the intended start. Several, such as 500,1000,2000, show latency and CPU over load; with --slo, also shares of the capacity, such as 25%,50%,75%,90%',
-    usually: 'a closed loop',
-    notInFile: true,
-  }),
-  slo: option('<objectives>', readPromises, {
-    group: LOAD,
-    help: `find the capacity: the highest rate of independent requests that meets these SLOs, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. An SLO limits ${PROMISED.slice(0, -1).join(', ')} or ${PROMISED.at(-1)}. --duration is the length of a search`,
-    usually: 'a closed loop',
-    conflicts: {
-      amount: 'omit --amount: a search runs for --duration',
-      scale: 'measure the sizes in several runs with --workers',
-      quick: 'omit --quick: a search takes longer',
-      background: 'omit one of them',
-    },
-  }),
-  background: option('<request>', request, {
-    group: LOAD,
-    help: 'measure every target twice: with this request in flight, and without; e.g. "GET /fib/42"',
-  }),
-  cluster: option('<file>', text, {
-    group: LOAD,
-    help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
-    conflicts: {
-      scale: 'omit --cluster: --scale plans for the cores of this machine',
-    },
-  }),
-  'new-connections': flag({
-    group: LOAD,
-    help: 'open a new connection for each request, and report how long that takes',
-  }),
-  engine: option('<name>', oneOf(ENGINE_NAMES), {
-    group: LOAD,
-    help: `the program that sends the load: ${ENGINE_NAMES.join(', ')}`,
-    usually: 'autocannon',
-  }),
-  workers: option('<n>', wholeNumber(), { group: SERVER, help: 'workers of each server', default: 1 }),
-  threads: option('<n>', wholeNumber(), {
-    group: SERVER,
-    help: 'threads of each worker, for stacks that let you choose',
-    usually: 'set by the stack',
-  }),
-  cores: option('<n>', wholeNumber(), {
-    group: SERVER,
-    help: 'cores that a server can use',
-    usually: 'as many as workers',
-  }),
-  scale: option('<list>', listOf(wholeNumber()), {
-    group: SERVER,
-    help: 'measure every target on each of these numbers of cores, e.g. 1,2,4, and compare with 1 core: with one worker per core, and also with one thread per core if its stack lets you choose threads',
-    conflicts: {
-      ...Object.fromEntries(
-        ['workers', 'threads', 'cores'].map((name) => [
-          name,
-          '--scale sets all three: omit the other option',
-        ]),
       ),
-      rate: 'omit --rate: it limits the goodput, so there would be no speed-up to measure',
-      noise: 'measure the noise in a run without --scale',
-      background: 'measure it without --scale',
-    },
+      help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert use PostgreSQL: an embedded one, or DATABASE_URL`,
+      default: 'devices',
+    }),
+    param: repeated('<name=n>', pair, {
+      help: 'a parameter of the workload, e.g. --workload fib --param n=24',
+    }),
+    quick: flag({
+      help: 'a first impression in under a minute; too short for a comparison',
+      conflicts: { noise: 'omit --quick to compare' },
+      notInFile: true,
+    }),
   }),
-
-  get: repeated('<path>', path, {
-    group: ASK,
-    separator: PATHS,
-    help: "send GET requests to this path instead of a workload, e.g. '/orders?limit=20'",
+  ...inGroup('Your own service', {
+    run: repeated('<command>', text, {
+      separator: null,
+      help: "the command that starts your server, in the named folder or this one; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST; two are compared",
+    }),
+    env: option('<name=values>', variable, {
+      help: 'compare several values of a variable, e.g. WORKERS=1,4',
+    }),
   }),
-  request: repeated('<request>', request, {
-    group: ASK,
-    separator: /,(?=\s*[A-Za-z]+\s+\/)/,
-    help: "send this request, e.g. 'POST /orders'",
+  ...inGroup('On which runtimes and versions', {
+    python: option('<list>', listOf(text), {
+      help: 'the same targets on several Pythons, e.g. 3.12,3.14+jit,mine=/a/path/python',
+    }),
+    node: option('<list>', listOf(text), {
+      help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
+    }),
+    with: repeated('<package>', text, {
+      help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; for upgrade, a name alone is its newest release',
+      separator: PACKAGES,
+    }),
   }),
-  'requests-file': option('<file>', text, {
-    group: ASK,
-    help: 'send the requests of this JSON file, which can have weights, expected responses and a login',
+  ...inGroup('Load', {
+    connections: option('<list>', listOf(wholeNumber()), {
+      short: 'c',
+      help: 'the numbers of connections, each measured separately, e.g. 10,100,1000',
+      usually: 'set by the workload',
+    }),
+    rounds: option('<n>', wholeNumber(1, MOST_ROUNDS), {
+      help: 'how often each target is measured',
+      usually:
+        '3; for two targets, and with --budget, --by or --threshold, until every comparison has a verdict',
+    }),
+    duration: option('<time>', span(), {
+      short: 'd',
+      help: 'the length of the measured window',
+      usually: 'set by the workload',
+    }),
+    warmup: option('<time>', warmup, {
+      help: `load before the measured window. auto: until the server is warm, at most ${LONGEST_WARMUP_SECONDS} s`,
+      usually: 'auto',
+    }),
+    timeout: option('<time>', span(), { help: 'the timeout of one request', usually: 'set by the workload' }),
+    amount: option('<n>', wholeNumber(), {
+      help: 'send exactly n requests, however long that takes, instead of measuring a window',
+      conflicts: {
+        duration: 'omit --duration: the run ends when all requests have a response',
+        rate: 'omit --amount: an open loop runs for --duration',
+      },
+    }),
+    rate: option('<loads>', listOf(curveLoad), {
+      help: 'an open loop: n requests start per second, and latency counts from the intended start. Several, such as 500,1000,2000, show latency and CPU over load; with --slo, also shares of the capacity, such as 25%,50%,75%,90%',
+      usually: 'a closed loop',
+      notInFile: true,
+    }),
+    slo: option('<objectives>', readPromises, {
+      help: `find the capacity: the highest rate of independent requests that meets these SLOs, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. An SLO limits ${PROMISED.slice(0, -1).join(', ')} or ${PROMISED.at(-1)}. --duration is the length of a search`,
+      usually: 'a closed loop',
+      conflicts: {
+        amount: 'omit --amount: a search runs for --duration',
+        scale: 'measure the sizes in several runs with --workers',
+        quick: 'omit --quick: a search takes longer',
+        background: 'omit one of them',
+      },
+    }),
+    background: option('<request>', request, {
+      help: 'measure every target twice: with this request in flight, and without; e.g. "GET /fib/42"',
+    }),
+    cluster: option('<file>', text, {
+      help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
+      conflicts: { scale: 'omit --cluster: --scale plans for the cores of this machine' },
+    }),
+    'new-connections': flag({
+      help: 'open a new connection for each request, and report how long that takes',
+    }),
+    engine: option('<name>', oneOf(ENGINE_NAMES), {
+      help: `the program that sends the load: ${ENGINE_NAMES.join(', ')}`,
+      usually: 'autocannon',
+    }),
   }),
-  openapi: option('<document>', text, {
-    group: ASK,
-    help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of a running server such as /openapi.json',
-    conflicts: { 'requests-file': 'omit one of them' },
+  ...inGroup('Servers', {
+    workers: option('<n>', wholeNumber(), { help: 'workers of each server', default: 1 }),
+    threads: option('<n>', wholeNumber(), {
+      help: 'threads of each worker, for stacks that let you choose',
+      usually: 'set by the stack',
+    }),
+    cores: option('<n>', wholeNumber(), {
+      help: 'cores that a server can use',
+      usually: 'as many as workers',
+    }),
+    scale: option('<list>', listOf(wholeNumber()), {
+      help: 'measure every target on each of these numbers of cores, e.g. 1,2,4, and compare with 1 core: with one worker per core, and also with one thread per core if its stack lets you choose threads',
+      conflicts: {
+        ...explainEach(['workers', 'threads', 'cores'], '--scale sets all three: omit the other option'),
+        rate: 'omit --rate: it limits the goodput, so there would be no speed-up to measure',
+        noise: 'measure the noise in a run without --scale',
+        background: 'measure it without --scale',
+      },
+    }),
   }),
-  header: repeated('<name: value>', header, {
-    group: ASK,
-    // A value can hold commas.
-    separator: null,
-    help: 'a header of every request',
-    // It supplies the secrets that a stored plan does not keep.
-    besideAlone: true,
+  ...inGroup('Your own requests', {
+    get: repeated('<path>', path, {
+      separator: PATHS,
+      help: "send GET requests to this path instead of a workload, e.g. '/orders?limit=20'",
+    }),
+    request: repeated('<request>', request, {
+      separator: /,(?=\s*[A-Za-z]+\s+\/)/,
+      help: "send this request, e.g. 'POST /orders'",
+    }),
+    'requests-file': option('<file>', text, {
+      help: 'send the requests of this JSON file, which can have weights, expected responses and a login',
+    }),
+    openapi: option('<document>', text, {
+      help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of a running server such as /openapi.json',
+      conflicts: { 'requests-file': 'omit one of them' },
+    }),
+    header: repeated('<name: value>', header, {
+      // A value can hold commas.
+      separator: null,
+      help: 'a header of every request',
+      // It supplies the secrets that a stored plan does not keep.
+      besideAlone: true,
+    }),
+    body: option('<text>', (typed) => typed, {
+      help: 'the body of --request or --background: text or @file',
+    }),
   }),
-  body: option('<text>', (typed) => typed, {
-    group: ASK,
-    help: 'the body of --request or --background: text or @file',
+  ...inGroup('Comparing', {
+    'no-interleave': flag({
+      help: 'run one server at a time, even where several at once, loaded in short turns, show smaller differences',
+    }),
+    'no-control': flag({
+      help: 'plant no known cost into turns of the baseline, which a run until decided reads back',
+      conflicts: OF_A_TEST,
+    }),
+    noise: flag({ help: 'A/A: measure the first target twice, to show the noise of this machine' }),
+    budget: option('<time>', span(), {
+      help: 'stop after this time, even if undecided, e.g. 10m',
+      conflicts: OF_A_TEST,
+    }),
+    by: option('<metric>', oneOf(METRIC_IDS), {
+      help: `the metric that decides: ${METRIC_IDS.join(', ')}`,
+      usually: 'cpu; capacity with --slo',
+      conflicts: OF_A_TEST,
+    }),
+    threshold: option('<share>', share, {
+      help: 'the smallest difference that matters',
+      usually: '2%; 5% of a capacity',
+      conflicts: OF_A_TEST,
+    }),
+    'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
+      help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
+      conflicts: { quick: 'omit --quick: it is too short for a comparison' },
+      besideAlone: true,
+      notInFile: true,
+    }),
+    why: flag({
+      help: 'after the verdicts, start the servers of each difference again under a profiler (about 40 s), and name the lines that cost more or less',
+      conflicts: { quick: 'omit --quick: it is too short for a comparison' },
+      besideAlone: true,
+      notInFile: true,
+    }),
   }),
-
-  'no-interleave': flag({
-    group: COMPARE,
-    help: 'run one server at a time, even where several at once, loaded in short turns, show smaller differences',
-  }),
-  'no-control': flag({
-    group: COMPARE,
-    help: 'plant no known cost into turns of the baseline, which a run until decided reads back',
-    conflicts: OF_A_TEST,
-  }),
-  noise: flag({
-    group: COMPARE,
-    help: 'A/A: measure the first target twice, to show the noise of this machine',
-  }),
-  budget: option('<time>', span(), {
-    group: COMPARE,
-    help: 'stop after this time, even if undecided, e.g. 10m',
-    conflicts: OF_A_TEST,
-  }),
-  by: option('<metric>', oneOf(METRIC_IDS), {
-    group: COMPARE,
-    help: `the metric that decides: ${METRIC_IDS.join(', ')}`,
-    usually: 'cpu; capacity with --slo',
-    conflicts: OF_A_TEST,
-  }),
-  threshold: option('<share>', share, {
-    group: COMPARE,
-    help: 'the smallest difference that matters',
-    usually: '2%; 5% of a capacity',
-    conflicts: OF_A_TEST,
-  }),
-
-  'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
-    group: COMPARE,
-    help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
-    conflicts: { quick: 'omit --quick: it is too short for a comparison' },
-    besideAlone: true,
-    notInFile: true,
-  }),
-
-  why: flag({
-    group: COMPARE,
-    help: 'after the verdicts, start the servers of each difference again under a profiler (about 40 s), and name the lines that cost more or less',
-    conflicts: {
-      quick: 'omit --quick: it is too short for a comparison',
-    },
-    besideAlone: true,
-    notInFile: true,
-  }),
-
-  'dry-run': flag({
-    group: OUTPUT,
-    help: 'print the plan and how long it takes, but start nothing',
-    conflicts: {
-      json: 'omit --json: a plan is printed as text only',
-      detail: 'omit --detail: a dry run measures nothing',
-    },
-    besideAlone: true,
-    notInFile: true,
-  }),
-  detail: flag({
-    group: OUTPUT,
-    help: 'print every column and every trial',
-    besideAlone: true,
-    notInFile: true,
-  }),
-  json: flag({
-    group: OUTPUT,
-    help: 'print the whole run as JSON',
-    conflicts: { detail: 'omit --detail: the JSON holds every trial' },
-    besideAlone: true,
-    notInFile: true,
-  }),
-  wait: flag({ ...WAITS.wait, group: OUTPUT, besideAlone: true, notInFile: true }),
-  resume: option('<run>', text, {
-    group: OUTPUT,
-    help: 'complete an interrupted run that you began on this machine',
-    notInFile: true,
-    alone: 'reuses the stored plan',
-  }),
-  again: option('<run>', text, {
-    group: OUTPUT,
-    help: 'measure the plan of a run once more that you began on this machine, and compare the two runs',
-    notInFile: true,
-    alone: 'reuses the stored plan',
+  ...inGroup('Output and stored runs', {
+    'dry-run': flag({
+      help: 'print the plan and how long it takes, but start nothing',
+      conflicts: {
+        json: 'omit --json: a plan is printed as text only',
+        detail: 'omit --detail: a dry run measures nothing',
+      },
+      besideAlone: true,
+      notInFile: true,
+    }),
+    detail: flag({ help: 'print every column and every trial', besideAlone: true, notInFile: true }),
+    json: flag({
+      help: 'print the whole run as JSON',
+      conflicts: { detail: 'omit --detail: the JSON holds every trial' },
+      besideAlone: true,
+      notInFile: true,
+    }),
+    wait: flag({ ...WAITS.wait, besideAlone: true, notInFile: true }),
+    resume: option('<run>', text, {
+      help: 'complete an interrupted run that you began on this machine',
+      notInFile: true,
+      alone: 'reuses the stored plan',
+    }),
+    again: option('<run>', text, {
+      help: 'measure the plan of a run once more that you began on this machine, and compare the two runs',
+      notInFile: true,
+      alone: 'reuses the stored plan',
+    }),
   }),
 };
 
 /** Returns the options that a server which is already running excludes, and those that take nothing but its address. */
 export function refuseBesideThings(words: readonly string[]): Record<string, string> {
-  const excluded: Record<string, string> = {};
-  if (words.some((word) => ADDRESS.test(word))) for (const name of LAUNCHES) excluded[name] = ALREADY_RUNNING;
-  const isOther = words.some((word) => !ADDRESS.test(word));
-  if (isOther) for (const name of ['resume', 'again']) excluded[name] = 'a stored plan has its own targets';
-  return excluded;
+  return {
+    ...(words.some((word) => ADDRESS.test(word)) && explainEach(LAUNCHES, ALREADY_RUNNING)),
+    ...(words.some((word) => !ADDRESS.test(word)) &&
+      explainEach(['resume', 'again'], 'a stored plan has its own targets')),
+  };
 }
 
 /** All of `pnpm bench` but its request. */
@@ -383,6 +330,12 @@ export function readBench(
   // One revision is compared with the working tree.
   if (asked.compares && things.revisions.length === 1) things.revisions.push('.');
   const { targets, revisions, addresses } = things;
+  const headers: Record<string, string> = Object.assign(
+    {},
+    ...addresses.map((one) => one.headers),
+    Object.fromEntries(values.header),
+  );
+  const isStored = (values.resume ?? values.again) !== undefined;
   return {
     ...benchOptions({
       targets,
@@ -401,7 +354,7 @@ export function readBench(
       ...present({
         rounds: values.rounds,
         windowSeconds: values.duration,
-        warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
+        warmupSeconds: values.warmup,
         timeoutSeconds: values.timeout,
         background: toBackground(values),
         interleave: values.noInterleave ? false : undefined,
@@ -412,7 +365,7 @@ export function readBench(
         threads: values.threads,
         cores: values.cores,
         scale: values.scale,
-        ...(isStored(values) ? {} : toUserRequests(values, addresses)),
+        ...(isStored ? {} : toUserRequests(values, addresses, headers)),
       }),
     }),
     ...asked,
@@ -428,17 +381,13 @@ export function readBench(
           : undefined,
       resume: values.resume,
       again: values.again,
-      secrets: isStored(values) ? toSecrets(addresses[0]?.url, values.header) : undefined,
+      secrets: isStored ? { headers, ...present({ url: addresses[0]?.url }) } : undefined,
       openapi: values.openapi,
       failOn: values.failOn,
       why: values.why || undefined,
       revisions: revisions.length === 0 ? undefined : revisions,
     }),
   };
-}
-
-function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
-  return (resume ?? again) !== undefined;
 }
 
 /** Returns the rate of the main window, the first, and the others. Throws for shares: nothing finds the capacity. */
@@ -523,43 +472,32 @@ function toBackground(values: Values<typeof OPTIONS>): BackgroundRequest | undef
 /** The servers and the requests that were named. The path of an address is a request unless others are named. */
 function toUserRequests(
   values: Values<typeof OPTIONS>,
-  named: Things['addresses'],
+  addresses: Things['addresses'],
+  headers: Record<string, string>,
 ): Pick<BenchOptions, 'servers' | 'userRequests'> {
   const { requestsFile: file, openapi } = values;
   const written = [...values.get.map((one) => ({ method: 'GET', path: one })), ...values.request];
   const isNamed = written.length > 0 || file !== undefined || openapi !== undefined;
   const body = isOfBackground(values) ? undefined : values.body;
-  const hasNoBody = body !== undefined && values.request.length === 0;
-  const hasNoRequest = values.header.length > 0 && !isNamed;
-  if (named.length === 0 && (hasNoBody || hasNoRequest)) {
-    throw new UsageError(
-      `--${hasNoBody ? 'body' : 'header'} has no effect without a request`,
-      "add one, e.g. --request 'POST /orders'",
-    );
+  if (addresses.length === 0) {
+    const hasNoBody = body !== undefined && values.request.length === 0;
+    if (hasNoBody || (values.header.length > 0 && !isNamed))
+      throw new UsageError(
+        `--${hasNoBody ? 'body' : 'header'} has no effect without a request`,
+        "add one, e.g. --request 'POST /orders'",
+      );
+    if (!isNamed) return {};
   }
-  if (named.length === 0 && !isNamed) return {};
-  const servers = named.map(({ name, url }) => ({ ...toSecrets(url, []), ...present({ name }) }));
-  const paths = new Set(named.map(({ url }) => readPath(url)));
+  const servers = addresses.map(({ url, name }) => ({ url, ...present({ name }) }));
+  const paths = new Set(addresses.map(({ url }) => readPath(url)));
   refusePaths(paths, isNamed);
-  const headers = Object.assign(
-    {},
-    ...servers.map((one) => one.headers),
-    Object.fromEntries(values.header),
-  ) as Record<string, string>;
-  const verb = body === undefined ? 'GET' : 'POST';
+  const method = body === undefined ? 'GET' : 'POST';
   return {
-    ...(named.length === 0
-      ? {}
-      : {
-          servers: servers.map(({ url, name }) => ({ url: url as URL, ...present({ name }) })),
-        }),
+    ...(servers.length > 0 && { servers }),
     userRequests: {
-      requests: isNamed ? written : [...paths].map((one) => ({ method: verb, path: one })),
+      requests: isNamed ? written : [...paths].map((one) => ({ method, path: one })),
       headers,
-      ...present({
-        body,
-        draft: file === undefined ? undefined : readRequests(file).draft,
-      }),
+      ...present({ body, draft: file === undefined ? undefined : readRequests(file).draft }),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** `pnpm compare`: versions of a service in one run, or stored runs. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineCommand, flag, option } from '../cli/command.ts';
+import { defineCommand, flag, explainEach, inGroup, option } from '../cli/command.ts';
 import { refuseAmbiguous } from '../cli/things.ts';
 import { oneOf, text } from '../cli/values.ts';
 import type { BenchRequest } from '../plan/request.ts';
@@ -26,8 +26,6 @@ import { present, thresholdFor, type VERDICTS } from 'bench-model/options';
 import { showView } from '../conduct/compared.ts';
 import { logLine, print, printJson, printStyled } from '../terminal/shell.ts';
 
-const STORED = 'Stored runs';
-
 /** A comparison of stored runs. */
 export interface StoredComparison {
   title: string;
@@ -37,81 +35,80 @@ export interface StoredComparison {
   compared: { kind: 'within'; table: ComparedTable } | { kind: 'between'; table: RunsTable };
 }
 
-/** Compares stored runs. Throws a usage error for runs that cannot be compared. */
+/** The options of `compare`. */
+export interface CompareInput extends Partial<Question> {
+  /** The one factor that may differ between two runs. */
+  across?: Factor;
+  /** Compares unlike runs, and marks the result. */
+  force?: boolean;
+}
+
+/** Compares the targets of a stored run, or two runs. Throws a usage error for runs that cannot be compared. */
 export function compareStored(
-  options: Omit<CompareRequest, 'markdown' | 'json' | 'failOn'>,
+  names: readonly string[],
+  { by = 'cpu', threshold = thresholdFor(by), baseline, across, force = false }: CompareInput = {},
 ): StoredComparison {
-  const [first, second] = options.runs.map((name) => readRun(findRun(name)));
+  const question = { by, threshold, ...present({ baseline }) };
+  const runs = names.map((name) => readRun(findRun(name)));
+  const quick = runs.find(({ plan }) => plan.quick);
+  if (quick !== undefined)
+    throw new UsageError(
+      `run ${quick.plan.run} is a first impression (--quick): too short to compare`,
+      'measure without --quick',
+    );
+  const [first, second] = runs;
   if (first === undefined)
     throw new UsageError('name a run to compare', commandLine('compare <run> [later-run]'));
-  const marks: string[] = [];
-  for (const { plan } of [first, ...(second === undefined ? [] : [second])]) {
-    if (plan.quick)
+  if (second === undefined) {
+    const table = compareWithin(first, question);
+    if (table.rows.length === 0)
       throw new UsageError(
-        `run ${plan.run} is a first impression (--quick): too short to compare`,
-        'measure without --quick',
+        `run ${first.plan.run} has nothing to compare: it needs two targets with figures`,
+        `compare it with another run: ${commandLine(`compare ${first.plan.run} <later-run>`)}`,
       );
+    const marks = [
+      ...explainBuilds(serversOf(first.plan, first.trials)),
+      ...describeCopies(first.plan),
+      ...describeEnding(endingOf(first), first.plan, by),
+    ];
+    return { title: `run ${first.plan.run}`, marks, compared: { kind: 'within', table } };
   }
-  const listUnlike = (across: Factor | undefined): string[] =>
-    second === undefined ? [] : unlikeRuns(first, second, across);
-  const unlike = listUnlike(options.across);
-  if (unlike.length > 0 && !options.force) {
-    const only = FACTORS.find((factor) => listUnlike(factor).length === 0);
+  const unlike = unlikeRuns(first, second, across);
+  if (unlike.length > 0 && !force) {
+    const only = FACTORS.find((factor) => unlikeRuns(first, second, factor).length === 0);
     const declare = only === undefined ? '' : `--across ${only} declares that they may differ in this; `;
     throw new UsageError(
       `the runs are unlike: ${unlike.join('; ')}`,
       `${declare}--force compares anyway and marks the output`,
     );
   }
-  marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));
-  if (second === undefined)
-    marks.push(
-      ...explainBuilds(serversOf(first.plan, first.trials)),
-      ...describeCopies(first.plan),
-      ...describeEnding(endingOf(first), first.plan, options.question.by),
-    );
-  else marks.push(...describeDifferences(first, second));
-  if (second !== undefined) {
-    const table = compareRuns(first, second, options.question, options.across);
-    return { title: `${first.plan.run} → ${second.plan.run}`, marks, compared: { kind: 'between', table } };
-  }
-  const table = compareWithin(first, options.question);
-  if (table.rows.length === 0)
-    throw new UsageError(
-      `run ${first.plan.run} has nothing to compare: it needs two targets with figures`,
-      `compare it with another run: ${commandLine(`compare ${first.plan.run} <later-run>`)}`,
-    );
-  return { title: `run ${first.plan.run}`, marks, compared: { kind: 'within', table } };
+  const marks = [
+    ...unlike.map((difference) => `FORCED although unlike: ${difference}`),
+    ...describeDifferences(first, second),
+  ];
+  const table = compareRuns(first, second, question, across);
+  return { title: `${first.plan.run} → ${second.plan.run}`, marks, compared: { kind: 'between', table } };
 }
 
-interface CompareRequest {
+interface CompareRequest extends CompareInput {
   runs: string[];
-  question: Question;
   failOn: (typeof VERDICTS)[number][];
-  across?: Factor;
-  force: boolean;
   markdown: boolean;
   json: boolean;
 }
 
 /** Options that apply to stored runs alone. */
-const OF_STORED = {
+const OF_STORED = inGroup('Stored runs', {
   baseline: option('<target>', text, {
-    group: STORED,
     help: 'the target that the others are compared with. A runtime such as @3.12, or a revision, compares each target with itself; undisturbed does so without its background request',
     usually: 'the pairs that the run was planned for, otherwise its first target',
   }),
   across: option('<factor>', oneOf(FACTORS), {
-    group: STORED,
     help: `the one factor that may differ between two runs: ${FACTORS.join(', ')}`,
   }),
-  force: flag({ group: STORED, help: 'compare unlike runs, and mark the output' }),
-  markdown: flag({
-    group: STORED,
-    help: 'print the comparison as Markdown',
-    conflicts: { json: 'omit one of them' },
-  }),
-};
+  force: flag({ help: 'compare unlike runs, and mark the output' }),
+  markdown: flag({ help: 'print the comparison as Markdown', conflicts: { json: 'omit one of them' } }),
+});
 
 /** Options that apply to stored runs and to new ones. */
 const OF_BOTH = ['by', 'threshold', 'fail-on', 'json'];
@@ -130,12 +127,13 @@ export default defineCommand({
     example: commandLine('compare main HEAD'),
     conflicts(words): Record<string, string> {
       const isStored = words.some(isStoredRun);
-      const excluded = isStored ? Object.keys(OF_MEASURED) : Object.keys(OF_STORED);
-      const why = isStored ? 'a stored run is not measured again: omit it' : 'it is for stored runs: omit it';
-      return {
-        ...(isStored ? {} : refuseBesideThings(words)),
-        ...Object.fromEntries(excluded.filter((name) => !OF_BOTH.includes(name)).map((name) => [name, why])),
-      };
+      const measured = Object.keys(OF_MEASURED).filter((name) => !OF_BOTH.includes(name));
+      return isStored
+        ? explainEach(measured, 'a stored run is not measured again: omit it')
+        : {
+            ...refuseBesideThings(words),
+            ...explainEach(Object.keys(OF_STORED), 'it is for stored runs: omit it'),
+          };
     },
   },
   options: { ...OF_MEASURED, ...OF_STORED },
@@ -182,8 +180,7 @@ export default defineCommand({
         'a stored run has no interval with what is measured now',
       );
     }
-    const { by = 'cpu', threshold = thresholdFor(by), baseline, failOn = [], across } = values;
-    const { markdown, json, force } = values;
+    const { by, threshold, baseline, failOn = [], across, markdown, json, force } = values;
     if (baseline !== undefined && runs.length > 1) {
       throw new UsageError(
         '--baseline names a target of one run, so a second run cannot be combined with it',
@@ -196,23 +193,15 @@ export default defineCommand({
         `measure both sides in one run: ${commandLine(`compare main HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
       );
     }
-    return {
-      runs,
-      force,
-      markdown,
-      json,
-      question: { by, threshold, ...present({ baseline }) },
-      failOn,
-      ...present({ across }),
-    };
+    return { runs, failOn, force, markdown, json, ...present({ by, threshold, baseline, across }) };
   },
   async run(request) {
     if (!('runs' in request)) {
       await refuseAmbiguous(request);
       return SPEC.run(request);
     }
-    const { markdown, json, failOn, ...options } = request;
-    const { title, marks, compared } = compareStored(options);
+    const { runs, markdown, json, failOn } = request;
+    const { title, marks, compared } = compareStored(runs, request);
     if (json) printJson(toJson({ schema: 1, title, marks, ...compared.table }));
     else {
       const view =

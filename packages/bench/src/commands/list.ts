@@ -28,7 +28,7 @@ export default defineCommand({
         return [`@${runtime.spec}`, runtime.kind, state, why];
       }),
     );
-    const width = widthFor({});
+    const width = widthFor();
     const heads = ['target', 'class', 'language', 'workloads', 'state', 'runtime, or what is missing'];
     print(`${renderRows(heads, rows, heads, width)}\n`);
     const kinds = ['runtime', 'kind', 'state', 'version, or what is missing'];

@@ -1,4 +1,4 @@
-import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
+import { defineCommand, flag } from '../cli/command.ts';
 import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
@@ -40,7 +40,11 @@ export default defineCommand({
     help: NAMES.join(', '),
     example: commandLine('prune environments'),
   },
-  options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
+  options: { yes: flag({ help: 'remove without asking' }) },
+  read(parsed) {
+    if (!parsed.yes || parsed.args.length > 0) return parsed;
+    throw new UsageError('--yes has no effect without a kind', 'add <kind>, or omit --yes');
+  },
   async run({ args: wanted, yes }) {
     const all = commandLine(`prune ${NAMES.join(' ')}`);
     const unknown = wanted.find((word) => !NAMES.includes(word));

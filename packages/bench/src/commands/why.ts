@@ -10,7 +10,7 @@ import { refuseUnknown } from '../conduct/begun.ts';
 import { openSession } from '../conduct/session.ts';
 import { findPair, pairsOf, profileRun } from '../conduct/why.ts';
 import { showWhy } from '../conduct/show-why.ts';
-import { restoreSecrets, secretsIn, toSecrets } from '../plan/secrets.ts';
+import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { logLine, printJson, terminal } from '../terminal/shell.ts';
 
 export default defineCommand({
@@ -38,7 +38,8 @@ export default defineCommand({
     refuseUnknown(stored, 'why');
     const pairs = targets.length > 0 ? [findPair(stored, targets)] : pairsOf(stored);
     const { run } = stored.plan;
-    const plan = restoreSecrets(stored.plan, toSecrets(undefined, headers), { flag: 'why', run });
+    const secrets = { headers: Object.fromEntries(headers) };
+    const plan = restoreSecrets(stored.plan, secrets, { flag: 'why', run });
     hide(secretsIn(plan));
     using session = await openSession(`${run} (why)`, { wait });
     const why = await profileRun({ ...stored, plan }, pairs, { session, voice: terminal });

@@ -93,12 +93,12 @@ function resolveStored(raw: BenchRequest): ResolvedRequest | undefined {
   const { resume, again, dryRun, secrets = { headers: {} } } = raw;
   const run = resume ?? again;
   if (run === undefined) return undefined;
-  const flag = resume === undefined ? 'again' : 'resume';
+  const flag = resume === undefined ? '--again' : '--resume';
   const stored = readRun(findRun(run));
-  refuseUnknown(stored, `--${flag}`);
+  refuseUnknown(stored, flag);
   const plan = dryRun ? stored.plan : restoreSecrets(stored.plan, secrets, { flag, run });
   const found = { raw, options: raw, stacks: [], isNamed: false, ...present({ typed: stored.typed }) };
-  if (flag === 'resume') return { ...found, outline: plan, resumed: stored };
+  if (resume !== undefined) return { ...found, outline: plan, resumed: stored };
   const own = { run: nameRun(plan.workload), seed: raw.seed ?? randomInt(2 ** 32) };
   return { ...found, outline: repeatPlan(plan, own), repeated: stored };
 }

@@ -2,14 +2,7 @@
 import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import type { Plan } from 'bench-model/plan';
-import {
-  NOT_KEPT,
-  NOT_KEPT_IN_URL,
-  redact,
-  redactUrl,
-  secretsOf,
-  splitCredentials,
-} from 'bench-machine/redact';
+import { NOT_KEPT, NOT_KEPT_IN_URL, redact, redactUrl, secretsOf } from 'bench-machine/redact';
 import type { UserRequest } from 'bench-model/requests';
 import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
 import { nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
@@ -20,29 +13,15 @@ export interface Secrets {
   headers: Record<string, string>;
 }
 
-/** Makes secrets of a URL and headers. Credentials in the URL become the Authorization header that curl would send. */
-export function toSecrets(given: URL | undefined, headers: Iterable<readonly [string, string]>): Secrets {
-  const { url, authorization } = given === undefined ? {} : splitCredentials(given);
-  return {
-    ...(url === undefined ? {} : { url }),
-    headers: { ...(authorization === undefined ? {} : { authorization }), ...Object.fromEntries(headers) },
-  };
-}
-
 /** A stored run as named on the command line. */
 interface Named {
-  flag: 'again' | 'resume' | 'why';
+  flag: '--again' | '--resume' | 'why';
   run: string;
-}
-
-/** `--again`, or the command `why`. */
-function nameFlag(flag: Named['flag']): string {
-  return flag === 'why' ? 'why' : `--${flag}`;
 }
 
 /** The command that names the run in this way. */
 function commandOf({ flag, run }: Named): string {
-  return `${flag === 'why' ? '' : 'bench '}${nameFlag(flag)} ${run}`;
+  return `${flag === 'why' ? '' : 'bench '}${flag} ${run}`;
 }
 
 /**
@@ -53,28 +32,22 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
   const plan = restoreFromFile(stored);
   const { userRequests, attached } = plan;
   const kept = userRequests?.requests ?? [];
-  const isMissing = (name: string): boolean => kept.some((one) => one.headers[name] === NOT_KEPT);
+  const missing = new Set(
+    kept.flatMap((one) => Object.keys(one.headers).filter((name) => one.headers[name] === NOT_KEPT)),
+  );
   const [first] = kept;
   const address =
     attached?.length === 1 && kept.length === 1 ? `${attached[0]?.url}${first?.path}` : undefined;
   const needsUrl = address?.includes(NOT_KEPT_IN_URL) === true;
   // A URL can be given for its credentials alone.
-  const mayHaveUrl = needsUrl || isMissing('authorization');
-  const stray = [
-    ...Object.keys(headers)
-      .filter((name) => !isMissing(name))
-      .map((name) => `--header ${name}`),
-    ...(url === undefined || mayHaveUrl ? [] : ['an address']),
-  ][0];
-  if (stray !== undefined) {
+  const mayHaveUrl = needsUrl || missing.has('authorization');
+  const header = Object.keys(headers).find((name) => !missing.has(name));
+  if (header !== undefined || (url !== undefined && !mayHaveUrl)) {
+    const stray = header === undefined ? 'an address' : `--header ${header}`;
     throw new UsageError(
-      `${nameFlag(flag)} reuses the stored plan, so ${stray} cannot be combined with it`,
+      `${flag} reuses the stored plan, so ${stray} cannot be combined with it`,
       commandLine(commandOf({ flag, run })),
     );
-  }
-  if (userRequests === undefined) {
-    refuseLost(plan, flag);
-    return plan;
   }
   if (url !== undefined && address !== undefined && redactUrl(url.href) !== address) {
     throw new UsageError(
@@ -82,10 +55,9 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
       'repeat the same address, with its secret',
     );
   }
-  const names = new Set(kept.flatMap((one) => Object.keys(one.headers)).filter(isMissing));
   const lost = [
     ...(needsUrl && url === undefined ? [`'${address}'`] : []),
-    ...[...names].filter((name) => headers[name] === undefined).map((name) => `--header '${name}: …'`),
+    ...[...missing].filter((name) => headers[name] === undefined).map((name) => `--header '${name}: …'`),
   ];
   if (lost.length > 0) {
     throw new UsageError(
@@ -93,13 +65,9 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
       `repeat them: ${commandLine(`${commandOf({ flag, run })} ${lost.join(' ')}`)}`,
     );
   }
-  const path = needsUrl && url !== undefined ? url.pathname + url.search : undefined;
-  const requests = kept.map((one) => ({
-    ...one,
-    ...(path === undefined ? {} : { path }),
-    headers: fillIn(one.headers, headers),
-  }));
-  const restored = { ...plan, userRequests: { ...userRequests, requests } };
+  const path = needsUrl && url !== undefined ? { path: url.pathname + url.search } : {};
+  const requests = kept.map((one) => ({ ...one, ...path, headers: fillIn(one.headers, headers) }));
+  const restored = { ...plan, ...(userRequests && { userRequests: { ...userRequests, requests } }) };
   refuseLost(restored, flag);
   return restored;
 }
@@ -160,7 +128,7 @@ function refuseLost({ run, apps = [], userRequests }: Plan, flag: Named['flag'])
       : [`${nameRequest(request)} of run ${run}`, 'write the secret as {env:NAME}'];
   throw new UsageError(
     `${what} holds a secret, which a stored run does not keep`,
-    `start a new run. To use ${nameFlag(flag)} later, ${instead}`,
+    `start a new run. To use ${flag} later, ${instead}`,
   );
 }
 

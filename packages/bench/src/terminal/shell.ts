@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { present } from 'bench-model/options';
 import { cureForFull, toBenchError, UsageError } from 'bench-model/errors';
 import type { Layout } from 'bench-report/terminal';
 import { paintFor } from 'bench-report/paint';
@@ -56,28 +57,31 @@ export function printJson(text: string): void {
   writeReport(toPrintable(text));
 }
 
+/** Writes on stdout, and returns when the text has left. */
+async function writeOut(text: string): Promise<void> {
+  await new Promise((resolve) => {
+    process.stdout.write(text, resolve);
+  });
+}
+
 /** Sends a message to the command that started this program, and returns when it has left. */
 export async function sendMessage(message: object): Promise<void> {
-  await new Promise((resolve) => {
-    process.stdout.write(`${JSON.stringify(message)}\n`, resolve);
-  });
+  await writeOut(`${JSON.stringify(message)}\n`);
+}
+
+/** Returns the layout of a text on a stream: a terminal has a width. */
+function layoutOn(stream: NodeJS.WriteStream): Layout {
+  return { ...present({ width: stream.columns || undefined }), paint: paintFor(stream) };
 }
 
 /** Shows the progress of a run on stderr. */
 export const screen: Screen = {
   isLive: process.stderr.isTTY,
-  layout: () => {
-    const width = process.stderr.columns || undefined;
-    return { ...(width !== undefined && { width }), paint: paintFor(process.stderr) };
+  layout: () => layoutOn(process.stderr),
+  showLive(text) {
+    const lines = text.split('\n').map((line) => toLine(toOutput(line)));
+    writeLog(lines.join('\n'), { isLive: true });
   },
-  showLive: (text) =>
-    writeLog(
-      text
-        .split('\n')
-        .map((line) => toLine(toOutput(line)))
-        .join('\n'),
-      { isLive: true },
-    ),
   showLine: (text, style) => {
     const line = toLine(toOutput(text));
     writeLog(style === undefined ? line : paintFor(process.stderr)(style, line));
@@ -93,26 +97,22 @@ export function layoutFor({
   detail = false,
   isBrief = true,
 }: {
-  detail?: boolean | undefined;
+  detail?: boolean;
   isBrief?: boolean;
 }): Layout {
-  const width = widthFor({ detail });
-  return {
-    ...(width !== undefined && { width }),
-    ...(isBrief && !detail && { noteLines: MOST_NOTE_LINES }),
-    paint: paintFor(process.stdout),
-  };
+  const { width, ...layout } = layoutOn(process.stdout);
+  return { ...layout, ...(!detail && present({ width, noteLines: isBrief ? MOST_NOTE_LINES : undefined })) };
 }
 
-/** Returns the maximum width of a table: that of the terminal; unlimited with `--detail` and for a file or pipe. */
-export function widthFor({ detail = false }: { detail?: boolean | undefined }): number | undefined {
-  return detail ? undefined : process.stdout.columns || undefined;
+/** Returns the maximum width of a table: that of the terminal; unlimited for a file or pipe. */
+export function widthFor(): number | undefined {
+  return layoutOn(process.stdout).width;
 }
 
 /** The output of a command, of which a part may be lost. */
 interface Output extends Disposable {
-  /** Throws a usage error if the standard output was lost, other than by its reader. */
-  refuseLost(): Promise<void>;
+  /** Returns a usage error if the standard output was lost, other than by its reader. */
+  findLost(): Promise<UsageError | undefined>;
 }
 
 /** Nowhere is left to say that the errors are lost. */
@@ -130,18 +130,13 @@ export function bearLostOutput(): Output {
   process.stdout.on('error', note);
   process.stderr.on('error', ignore);
   return {
-    async refuseLost() {
+    async findLost() {
       // A pipe takes a long text piece by piece, and its reader can leave meanwhile.
-      await new Promise((resolve) => {
-        process.stdout.write('', resolve);
-      });
+      await writeOut('');
       // A stream reports its error after the write.
       await setImmediate();
-      if (lost === undefined) return;
-      throw new UsageError(
-        `the standard output cannot be written: ${lost.message}`,
-        cureForFull(lost) ?? 'send it to another place; what was stored before is kept',
-      );
+      const cure = lost && (cureForFull(lost) ?? 'send it to another place; what was stored before is kept');
+      return lost && new UsageError(`the standard output cannot be written: ${lost.message}`, cure);
     },
     [Symbol.dispose]() {
       process.stdout.off('error', note);
@@ -154,16 +149,13 @@ export function bearLostOutput(): Output {
 export function fail(error: unknown): number {
   if (process.env['DEBUG'] !== undefined) logLine(inspect(error));
   const known = toBenchError(error);
-  if (known !== undefined) {
-    logLine(
-      `error: ${known.message}${known.hint === undefined ? '' : `\n${known.hint}`.replaceAll('\n', '\n       ')}`,
-    );
-    return known.exitCode;
-  }
-  logLine(
-    `error: ${error instanceof Error ? error.message : String(error)}\n       this is a bug in Bench: DEBUG=1 prints the stack trace`,
-  );
-  return 1;
+  const { message, hint, exitCode } = known ?? {
+    message: error instanceof Error ? error.message : String(error),
+    hint: 'this is a bug in Bench: DEBUG=1 prints the stack trace',
+    exitCode: 1,
+  };
+  logLine(`error: ${message}${hint === undefined ? '' : `\n${hint}`.replaceAll('\n', '\n       ')}`);
+  return exitCode;
 }
 
 /** The exit code of a command that was interrupted. */

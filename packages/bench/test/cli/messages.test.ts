@@ -5,7 +5,7 @@
 import { BenchError } from 'bench-model/errors';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { ARGUMENTS, renderOverview } from '../../src/cli/command.ts';
+import { renderOverview } from '../../src/cli/command.ts';
 import { findCommands, loadCommand, main } from '../../src/cli/main.ts';
 import BENCH from '../../src/commands/bench.ts';
 import { commandLine } from 'bench-machine/home';
@@ -245,7 +245,7 @@ describe('every command', () => {
 
   it('excludes and needs only options that exist', () => {
     // A comparison has the options of bench but for some, which they may mention.
-    const names = [...commands.flatMap(({ options }) => Object.keys(options)), ARGUMENTS];
+    const names = commands.flatMap(({ options }) => Object.keys(options));
     for (const { options } of commands) {
       const mentioned = Object.values(options).flatMap(({ conflicts = {}, needs }) => [
         ...Object.keys(conflicts),

@@ -51,8 +51,8 @@ describe('the words of a command line', () => {
     });
     expect(sortThings([shop, 'docs'], []).folders).toEqual([shop, 'docs']);
     expect(sortThings(['old=http://h:1', 'HTTPS://h:2'], []).addresses).toEqual([
-      { name: 'old', url: new URL('http://h:1') },
-      { url: new URL('https://h:2') },
+      { name: 'old', url: new URL('http://h:1'), headers: {} },
+      { url: new URL('https://h:2'), headers: {} },
     ]);
   });
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import COMPARE, { compareStored } from '../../src/commands/compare.ts';
 import { runHere } from '../cli/cli.ts';
 
-const compare = (...runs: string[]) =>
-  compareStored({ runs, force: false, question: { by: 'cpu', threshold: 0.02 } });
+const compare = (...runs: string[]) => compareStored(runs);
 
 describe('two runs that differ', () => {
   it('in one factor are refused with the option that declares it', () => {
