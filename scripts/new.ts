@@ -150,7 +150,6 @@ export default defineCommand({
   arguments: {
     terms: '<stack> <name>',
     noun: 'stack',
-    plural: 'arguments',
     help: 'the word "stack"',
     more: 'the name of the stack: lower-case letters, digits and dashes',
     example: NEW_EXAMPLE,

@@ -30,6 +30,15 @@ export class UsageError extends BenchError {
   }
 }
 
+/** A condition, what a user is told if it applies, and what to type instead. */
+export type Refusal = [applies: boolean, what: string, cure: string];
+
+/** Throws a usage error for the first refusal that applies. `subject` begins its message. */
+export function refuseFirst(refusals: readonly Refusal[], subject = ''): void {
+  const [, what, cure] = refusals.find(([applies]) => applies) ?? [];
+  if (what !== undefined) throw new UsageError(`${subject}${what}`, cure);
+}
+
 /** A program is missing that the user asked for. */
 export class ToolchainError extends BenchError {
   constructor(message: string, hint?: string) {

@@ -28,12 +28,9 @@ export interface OptionSpec<T> {
   conflicts?: Readonly<Record<string, string>>;
   /** The option without which this one has no effect. */
   needs?: string;
-  /** Refuses all other options but those that are `besideAlone`, for this reason: `reuses the stored plan`. */
+  /** Refuses all other options but those of `beside`, for this reason: `reuses the stored plan`. */
   alone?: string;
-  /** Can be combined with every option that refuses others. */
-  besideAlone?: true;
-  /** Belongs to a command line, not to `bench.config.json`. */
-  notInFile?: true;
+  beside?: readonly string[];
 }
 
 /** The details of an option: `help` is shown, the others decide what is refused. */
@@ -44,18 +41,12 @@ export function flag(details: Omit<Details<boolean>, 'default'>): OptionSpec<boo
   return { ...details, read: () => true, many: false, default: false };
 }
 
-/** Declares an option with a value. */
-export function option<T>(
+/** Declares an option with a value: undefined if it is absent and has no default. */
+export function option<T, D extends NoInfer<T> | undefined = undefined>(
   value: string,
   read: Reader<T>,
-  details: Details<NoInfer<T>> & { default: NoInfer<T> },
-): OptionSpec<T>;
-export function option<T>(
-  value: string,
-  read: Reader<T>,
-  details: Omit<Details<T>, 'default'>,
-): OptionSpec<T | undefined>;
-export function option<T>(value: string, read: Reader<T>, details: Details<T>): OptionSpec<T | undefined> {
+  details: Omit<Details<T>, 'default'> & { default?: D },
+): OptionSpec<T | D> {
   return { ...details, value, read, many: false };
 }
 
@@ -102,8 +93,6 @@ interface ArgumentSpec {
   terms: string;
   /** The noun for one of them in messages. */
   noun: string;
-  /** The noun for several; by default the noun with an s. */
-  plural?: string;
   help: string;
   /** The help of the second one, if there are two. */
   more?: string;
@@ -166,11 +155,9 @@ export function defineCommand<const O extends object, T = Parsed<O>>(spec: Comma
     run: (request) => spec.run(request),
     help(asksAll = false) {
       const all = asksAll && spec.listedBy === undefined;
-      const notes = all || spec.usual === undefined ? [] : [describeRest(spec, spec.usual.length)];
-      const paragraphs = [...notes, ...(spec.notes === undefined ? [] : [spec.notes])];
-      return [toCommander(spec, table, all).helpInformation(), ...paragraphs.map((one) => `${one}\n`)].join(
-        '\n',
-      );
+      const rest = all || spec.usual === undefined ? undefined : describeRest(spec, spec.usual.length);
+      const notes = [rest, spec.notes].flatMap((one) => (one === undefined ? [] : [`${one}\n`]));
+      return [toCommander(spec, table, all).helpInformation(), ...notes].join('\n');
     },
     parse: (words) => read(parseWords(spec, table, words), words),
   };
@@ -180,13 +167,10 @@ export function defineCommand<const O extends object, T = Parsed<O>>(spec: Comma
 export function renderOverview(commands: readonly (readonly [name: string, summary: string])[]): string {
   const commander = createCommander('bench-http')
     .description(
-      [
-        'Compares HTTP servers on this machine. In the folder of your service:',
-        [
-          '  bench-http init               finds out how it starts, and writes stack.json',
-          '  bench-http compare main HEAD  what did my branch change?',
-        ].join('\n'),
-      ].join('\n\n'),
+      `Compares HTTP servers on this machine. In the folder of your service:
+
+  bench-http init               finds out how it starts, and writes stack.json
+  bench-http compare main HEAD  what did my branch change?`,
     )
     .usage('<command> [options]')
     .helpOption(false)
@@ -216,11 +200,10 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all: boolean):
   const width = Math.max(...examples.map(([words]) => words.length));
   const lines = examples.map(([words, answers]) => `  ${words.padEnd(width)}  ${answers}`);
   const commander = createCommander(commandLine(spec.name))
-    .description([about, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n'))
+    .description([about, lines.join('\n')].filter(Boolean).join('\n\n'))
     .helpOption('-h, --help', 'show this help');
-  const [first, ...others] = spec.arguments?.terms.split(' ') ?? [];
-  if (first !== undefined) commander.argument(first, spec.arguments?.help);
-  for (const other of others) commander.argument(other, spec.arguments?.more);
+  for (const [index, term] of (spec.arguments?.terms.split(' ') ?? []).entries())
+    commander.argument(term, index === 0 ? spec.arguments?.help : spec.arguments?.more);
   for (const [name, one] of Object.entries(table)) {
     const isHidden = !all && usual !== undefined && !(usual as readonly string[]).includes(name);
     const { short, value, group } = one;
@@ -233,18 +216,12 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all: boolean):
 }
 
 /** Returns the help of an option, with its default. */
-export function describeOption({
-  help,
-  many,
-  separator,
-  default: usual,
-  usually,
-}: OptionSpec<unknown>): string {
-  const words = usually ?? (typeof usual === 'number' || typeof usual === 'string' ? String(usual) : '');
+export function describeOption({ help, many, separator, ...of }: OptionSpec<unknown>): string {
+  const usual = of.usually ?? (['number', 'string'].includes(typeof of.default) ? String(of.default) : '');
   const notes = [
-    ...(words === '' ? [] : [`default: ${words}`]),
-    ...(many ? [separator === undefined ? 'repeatable' : 'repeatable, or a list'] : []),
-  ];
+    usual === '' ? '' : `default: ${usual}`,
+    many ? `repeatable${separator === undefined ? '' : ', or a list'}` : '',
+  ].filter(Boolean);
   return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
 }
 
@@ -318,13 +295,13 @@ function nameList<O, T>({ name, listedBy }: CommandSpec<O, T>): string {
 
 /** Throws a usage error for too few or too many arguments. */
 function refuseCount<O, T>(spec: CommandSpec<O, T>, count: number): void {
-  const { terms = '', noun = 'argument', plural = `${noun}s`, example } = spec.arguments ?? {};
+  const { terms = '', noun = 'argument', example } = spec.arguments ?? {};
   const all = terms.split(' ').filter(Boolean);
   if (count < all.filter((term) => term.startsWith('<')).length)
     throw new UsageError(`name ${withArticle(noun)}`, example);
   if (count <= all.length || terms.includes('...')) return;
   const most =
-    all.length === 0 ? 'no arguments' : `at most ${all.length} ${all.length === 1 ? noun : plural}`;
+    all.length === 0 ? 'no arguments' : `at most ${all.length} ${all.length === 1 ? noun : 'arguments'}`;
   throw new UsageError(`${commandLine(spec.name)} takes ${most}`, example ?? nameList(spec));
 }
 
@@ -339,8 +316,8 @@ function refuseCombination<O, T>(
   if (excluded !== undefined)
     throw new UsageError(`--${excluded[0]} and ${args[0]} cannot be combined`, excluded[1]);
   for (const name of options) {
-    const { alone, conflicts = {}, needs, value = '' } = table[name] ?? {};
-    const stray = [...options].find((other) => other !== name && table[other]?.besideAlone !== true);
+    const { alone, beside = [], conflicts = {}, needs, value = '' } = table[name] ?? {};
+    const stray = [...options].find((other) => other !== name && !beside.includes(other));
     if (alone !== undefined && stray !== undefined)
       throw new UsageError(
         `--${name} ${alone}, so --${stray} cannot be combined with it`,

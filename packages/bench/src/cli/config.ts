@@ -5,7 +5,7 @@ import type { Budget } from 'bench-analysis/budgets';
 import { chooseBaselines } from 'bench-analysis/baselines';
 import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, type JsonFile } from 'bench-targets/catalogue/json-file';
-import { BenchError, UsageError } from 'bench-model/errors';
+import { BenchError, refuseFirst, UsageError, type Refusal } from 'bench-model/errors';
 import { answersFor } from 'bench-statistics/histogram';
 import { createCheck } from 'bench-model/json-schema';
 import { METRICS } from 'bench-model/metrics';
@@ -15,10 +15,13 @@ import type { Plan } from 'bench-model/plan';
 import { UNITS, type Unit } from 'bench-model/units';
 import type { Command, OptionSpec } from './command.ts';
 import { suggest } from 'bench-model/suggest';
-import { share } from './values.ts';
+import { toShare } from './values.ts';
 
 /** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
 const ROUNDS = 12;
+
+/** Options that belong to a command line, not to the file. Budgets have the rates. */
+const OF_COMMAND_LINE = 'quick rate fail-on why dry-run detail json wait resume again'.split(' ');
 
 const HINT = `${documentOf('guides/ci.md')} shows a complete bench.config.json`;
 
@@ -35,8 +38,8 @@ export interface Config {
   folder: string;
   /** The budgets with their places in the file, such as `bench.config.json:12`. */
   budgets: { budget: Budget; place: string }[];
-  /** One run for each rate that budgets name; the rate is absent for that of the options. */
-  runs: { rate?: number; request: () => BenchRequest }[];
+  /** One run for each rate that budgets name; the rate is undefined for that of the options. */
+  runs: { rate: number | undefined; request: () => BenchRequest }[];
 }
 
 /** The command whose options the file has. */
@@ -44,7 +47,7 @@ type Bench = Command<BenchRequest>;
 
 /** Returns the JSON Schema of the file: the options of `bench` by their names, and the budgets. */
 export function configSchema({ options: all }: Bench): object {
-  const options = Object.entries(all).filter(([, { notInFile }]) => notInFile !== true);
+  const options = Object.entries(all).filter(([name]) => !OF_COMMAND_LINE.includes(name));
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'bench.config.json: what a job of CI measures, and the budgets that it must keep',
@@ -95,10 +98,7 @@ export function readConfig(file: string, command: Bench): Config {
   return {
     folder: dirname(resolve(file)),
     budgets: own,
-    runs: rates.map((rate) => ({
-      ...(rate === undefined ? {} : { rate }),
-      request: () => toRequest(command, bench, { rate, read }),
-    })),
+    runs: rates.map((rate) => ({ rate, request: () => toRequest(command, bench, { rate, read }) })),
   };
 }
 
@@ -144,30 +144,24 @@ function toBudget(one: WrittenBudget, index: number, read: JsonFile): Budget {
   const { better, unit } = METRICS[metric];
   const [limit, wrong] =
     better === 'lower' ? (['atMost', 'atLeast'] as const) : (['atLeast', 'atMost'] as const);
-  const isRelative = against !== undefined || worseByAtMost !== undefined;
   const figure = limit === 'atMost' ? atMost : atLeast;
+  const isFigure = figure !== undefined && against === undefined && worseByAtMost === undefined;
+  const isRelative = figure === undefined && against !== undefined && worseByAtMost !== undefined;
   if (one[wrong] !== undefined)
     return fail(wrong, `${metric} is better if it is ${better}, so its limit is "${limit}"`);
-  if ((figure !== undefined) === isRelative)
-    return fail(undefined, `a budget has either "${limit}", or "against" and "worseByAtMost"`);
-  if (figure !== undefined) {
+  if (isFigure) {
     const value = toFigure(figure, unit);
-    if (value === undefined)
-      return fail(
-        limit,
-        `"${figure}" is not a figure with a unit of ${metric}`,
-        `e.g. ${UNITS[unit].example}`,
-      );
-    return { metric, ...place, limit: { kind: 'figure', value } };
+    if (value !== undefined) return { metric, ...place, limit: { kind: 'figure', value } };
+    const problem = `"${figure}" is not a figure with a unit of ${metric}`;
+    return fail(limit, problem, `e.g. ${UNITS[unit].example}`);
   }
-  if (against === undefined || worseByAtMost === undefined)
-    return fail(undefined, 'a budget with one of "against" and "worseByAtMost" needs the other');
-  try {
-    const part = share(worseByAtMost, 'worseByAtMost');
-    return { metric, ...place, limit: { kind: 'worse', share: part, against } };
-  } catch {
-    return fail('worseByAtMost', `"${worseByAtMost}" is not a percentage above 0% and below 100%`, 'e.g. 3%');
+  if (isRelative) {
+    const part = toShare(worseByAtMost);
+    if (part > 0 && part < 1) return { metric, ...place, limit: { kind: 'worse', share: part, against } };
+    const problem = `"${worseByAtMost}" is not a percentage above 0% and below 100%`;
+    return fail('worseByAtMost', problem, 'e.g. 3%');
   }
+  return fail(undefined, `a budget has either "${limit}", or "against" and "worseByAtMost"`);
 }
 
 /** Reads a figure such as `20 ms` in the unit of its metric; undefined if it is not one. */
@@ -184,62 +178,58 @@ function toFigure(typed: string, unit: Unit): number | undefined {
  * responses than a round has requests.
  */
 export function refuseUnmeasured(
-  budgeted: Config['budgets'][number],
+  { place, budget }: Config['budgets'][number],
   plan: Pick<Plan, 'rungs' | 'routes' | 'targets' | 'load' | 'windowSeconds'>,
 ): void {
-  const { place } = budgeted;
-  const { connections, route, of, limit } = budgeted.budget;
-  const { rungs, targets } = plan;
+  const { connections, route, of, limit } = budget;
+  const { rungs, targets, routes = [] } = plan;
   const names = targets.flatMap(({ id, copy }) => (copy === undefined ? [id] : [id, copy.name]));
-  if (connections !== undefined && !rungs.includes(connections)) {
-    throw new UsageError(
-      `${place}: the run does not measure "connections": ${connections}`,
+  const routeCure = suggest(route ?? '', routes) ?? `name one of ${routes.join(', ')}`;
+  const refusals: Refusal[] = [
+    [
+      connections !== undefined && !rungs.includes(connections),
+      `the run does not measure "connections": ${connections}`,
       `add ${connections} to "connections", which has ${rungs.join(', ')}`,
-    );
-  }
-  const { routes = [] } = plan;
-  if (route !== undefined && !routes.includes(route)) {
-    throw new UsageError(
-      `${place}: the run does not measure "request": "${route}" alone`,
-      routes.length === 0
-        ? 'omit "request": the run sends one request, or several mixed'
-        : (suggest(route, routes) ?? `name one of ${routes.join(', ')}`),
-    );
-  }
-  if (of !== undefined && !names.includes(of)) {
-    throw new UsageError(`${place}: the run has no target "${of}"`, suggest(of, names) ?? names.join(', '));
-  }
-  refuseUnsupported(budgeted, plan);
+    ],
+    [
+      route !== undefined && !routes.includes(route),
+      `the run does not measure "request": "${route}" alone`,
+      routes.length === 0 ? 'omit "request": the run sends one request, or several mixed' : routeCure,
+    ],
+    [
+      of !== undefined && !names.includes(of),
+      `the run has no target "${of}"`,
+      suggest(of ?? '', names) ?? names.join(', '),
+    ],
+    ...refuseUnsupported(budget, plan),
+  ];
+  refuseFirst(refusals, `${place}: `);
   if (limit.kind !== 'worse') return;
   try {
-    chooseBaselines(plan.targets, limit.against);
+    chooseBaselines(targets, limit.against);
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
     throw new UsageError(`${place}: ${error.message}`, error.hint);
   }
 }
 
-/** In a closed loop, the number of responses is not known before it is measured. */
+/** Refuses a percentile of too few responses. In a closed loop, their number is not known before it is measured. */
 function refuseUnsupported(
-  { budget: { metric, connections }, place }: Config['budgets'][number],
+  { metric, connections }: Budget,
   { load, windowSeconds, rungs }: Pick<Plan, 'rungs' | 'load' | 'windowSeconds'>,
-): void {
+): Refusal[] {
   const needed = answersFor(metric);
-  if (needed === undefined || load.mode === 'closed') return;
+  if (needed === undefined || load.mode === 'closed' || load.mode === 'promise') return [];
+  const refuse = (requests: number, enough: number, cure: string): Refusal[] => [
+    [
+      requests < enough,
+      `a ${metric} needs ${needed} responses in each round, and this run sends only ${Math.floor(requests)} requests`,
+      `set ${cure}`,
+    ],
+  ];
+  if (load.mode === 'amount') return refuse(load.requests, needed, `"amount": ${needed}`);
   // Requests in flight at the end of a window have no response yet.
-  if (load.mode === 'promise') return;
   const open = Math.max(...rungs.filter((rung) => connections === undefined || rung === connections));
-  const [requests, enough, cure] =
-    load.mode === 'open'
-      ? ([
-          load.perSecond * windowSeconds,
-          needed + open,
-          `"duration": ${Math.ceil((10 * (needed + open)) / load.perSecond) / 10}`,
-        ] as const)
-      : ([load.requests, needed, `"amount": ${needed}`] as const);
-  if (requests >= enough) return;
-  throw new UsageError(
-    `${place}: a ${metric} needs ${needed} responses in each round, and this run sends only ${Math.floor(requests)} requests`,
-    `set ${cure}`,
-  );
+  const seconds = Math.ceil((10 * (needed + open)) / load.perSecond) / 10;
+  return refuse(load.perSecond * windowSeconds, needed + open, `"duration": ${seconds}`);
 }

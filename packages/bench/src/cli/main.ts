@@ -1,9 +1,11 @@
 /** The program `bench-http`: runs the command that the first word names. */
 import { BenchError, UsageError } from 'bench-model/errors';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { HOME } from 'bench-machine/home';
+import { readNames } from 'bench-machine/procfs';
 import { hide, literalsInEnvironment } from 'bench-machine/redact';
 import { renderOverview, type Command } from './command.ts';
 import { bearLostOutput, fail, INTERRUPTED, onInterrupt, print } from '../terminal/shell.ts';
@@ -26,18 +28,10 @@ const FOLDERS =
 export function findCommands(): Map<string, URL> {
   const files = FOLDERS.flatMap((path) => {
     const folder = new URL(path, import.meta.url);
-    return listFiles(folder).map((file) => new URL(file, folder));
+    const names = readNames(fileURLToPath(folder)).filter((name) => extname(name) === EXTENSION);
+    return names.map((name) => [basename(name, EXTENSION), new URL(name, folder)] as const);
   });
-  const named = files.map((file) => [basename(file.pathname, EXTENSION), file] as const);
-  return new Map(named.toSorted(([one], [other]) => one.localeCompare(other)));
-}
-
-function listFiles(folder: URL): string[] {
-  try {
-    return readdirSync(folder).filter((file) => extname(file) === EXTENSION);
-  } catch {
-    return [];
-  }
+  return new Map(files.toSorted(([one], [other]) => one.localeCompare(other)));
 }
 
 /** Loads a command, with the code that it needs. */

@@ -59,7 +59,8 @@ export const extra: Reader<number> = (typed, name) => {
     : refuse(name, typed, 'a percentage from 0% to below 100%', '0 or 3%');
 };
 
-function toShare(typed: string): number {
+/** Returns a share that is written `0.03` or `3%`; NaN for another text. */
+export function toShare(typed: string): number {
   const [, figure, unit] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(typed) ?? [];
   return Number(figure) / (unit === '%' ? 100 : 1);
 }

@@ -3,7 +3,7 @@ import { LONGEST_WARMUP_SECONDS, usualMetric } from 'bench-model/planned';
 import { PROMISED, readPromises } from 'bench-model/promise';
 import type { BackgroundRequest, CurveLoad, LoadMode } from 'bench-model/settings';
 import { METRIC_IDS } from 'bench-model/metrics';
-import { UsageError } from 'bench-model/errors';
+import { refuseFirst, UsageError } from 'bench-model/errors';
 import { ENGINE_NAMES } from 'bench-model/engines';
 import { benchOptions, present, thresholdFor, VERDICTS, type BenchOptions } from 'bench-model/options';
 import { readCluster } from 'bench-targets/catalogue/cluster';
@@ -55,7 +55,11 @@ const OF_A_TEST = {
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
 const LAUNCHES = 'stack run env workload param python node with workers threads scale why'.split(' ');
 
-const ALREADY_RUNNING = 'the server is already running: omit the option, or name its folder';
+/** Options that name a stored plan. A header beside them supplies a secret that it does not keep. */
+const OF_STORED_PLAN = {
+  alone: 'reuses the stored plan',
+  beside: 'header fail-on why dry-run detail json wait'.split(' '),
+};
 
 /** The options of every command that measures. */
 export const OPTIONS = {
@@ -75,7 +79,6 @@ export const OPTIONS = {
     quick: flag({
       help: 'a first impression in under a minute; too short for a comparison',
       conflicts: { noise: 'omit --quick to compare' },
-      notInFile: true,
     }),
   }),
   ...inGroup('Your own service', {
@@ -130,7 +133,6 @@ export const OPTIONS = {
     rate: option('<loads>', listOf(curveLoad), {
       help: 'an open loop: n requests start per second, and latency counts from the intended start. Several, such as 500,1000,2000, show latency and CPU over load; with --slo, also shares of the capacity, such as 25%,50%,75%,90%',
       usually: 'a closed loop',
-      notInFile: true,
     }),
     slo: option('<objectives>', readPromises, {
       help: `find the capacity: the highest rate of independent requests that meets these SLOs, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. An SLO limits ${PROMISED.slice(0, -1).join(', ')} or ${PROMISED.at(-1)}. --duration is the length of a search`,
@@ -197,8 +199,6 @@ export const OPTIONS = {
       // A value can hold commas.
       separator: null,
       help: 'a header of every request',
-      // It supplies the secrets that a stored plan does not keep.
-      besideAlone: true,
     }),
     body: option('<text>', (typed) => typed, {
       help: 'the body of --request or --background: text or @file',
@@ -230,14 +230,10 @@ export const OPTIONS = {
     'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
       help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
       conflicts: { quick: 'omit --quick: it is too short for a comparison' },
-      besideAlone: true,
-      notInFile: true,
     }),
     why: flag({
       help: 'after the verdicts, start the servers of each difference again under a profiler (about 40 s), and name the lines that cost more or less',
       conflicts: { quick: 'omit --quick: it is too short for a comparison' },
-      besideAlone: true,
-      notInFile: true,
     }),
   }),
   ...inGroup('Output and stored runs', {
@@ -247,26 +243,20 @@ export const OPTIONS = {
         json: 'omit --json: a plan is printed as text only',
         detail: 'omit --detail: a dry run measures nothing',
       },
-      besideAlone: true,
-      notInFile: true,
     }),
-    detail: flag({ help: 'print every column and every trial', besideAlone: true, notInFile: true }),
+    detail: flag({ help: 'print every column and every trial' }),
     json: flag({
       help: 'print the whole run as JSON',
       conflicts: { detail: 'omit --detail: the JSON holds every trial' },
-      besideAlone: true,
-      notInFile: true,
     }),
-    wait: flag({ ...WAITS.wait, besideAlone: true, notInFile: true }),
+    ...WAITS,
     resume: option('<run>', text, {
       help: 'complete an interrupted run that you began on this machine',
-      notInFile: true,
-      alone: 'reuses the stored plan',
+      ...OF_STORED_PLAN,
     }),
     again: option('<run>', text, {
       help: 'measure the plan of a run once more that you began on this machine, and compare the two runs',
-      notInFile: true,
-      alone: 'reuses the stored plan',
+      ...OF_STORED_PLAN,
     }),
   }),
 };
@@ -274,7 +264,8 @@ export const OPTIONS = {
 /** Returns the options that a server which is already running excludes, and those that take nothing but its address. */
 export function refuseBesideThings(words: readonly string[]): Record<string, string> {
   return {
-    ...(words.some((word) => ADDRESS.test(word)) && explainEach(LAUNCHES, ALREADY_RUNNING)),
+    ...(words.some((word) => ADDRESS.test(word)) &&
+      explainEach(LAUNCHES, 'the server is already running: omit the option, or name its folder')),
     ...(words.some((word) => !ADDRESS.test(word)) &&
       explainEach(['resume', 'again'], 'a stored plan has its own targets')),
   };
@@ -509,17 +500,17 @@ function readPath({ pathname, search }: URL): string {
 
 /** Throws a usage error for addresses whose paths differ, or that have a path beside other requests. */
 function refusePaths(paths: ReadonlySet<string>, isNamed: boolean): void {
-  const [first, second] = paths;
-  if (isNamed && [...paths].some((one) => one !== '/')) {
-    throw new UsageError(
-      `the address has the path ${redactUrl(first ?? '')}, but options name the requests`,
+  const [first, second] = Array.from(paths, redactUrl);
+  refuseFirst([
+    [
+      isNamed && [...paths].some((one) => one !== '/'),
+      `the address has the path ${first}, but options name the requests`,
       'omit the path',
-    );
-  }
-  if (second !== undefined) {
-    throw new UsageError(
-      `the addresses have different paths: ${redactUrl(first ?? '')} and ${redactUrl(second)}`,
+    ],
+    [
+      second !== undefined,
+      `the addresses have different paths: ${first} and ${second}`,
       'omit the paths, and name the request: --get /orders',
-    );
-  }
+    ],
+  ]);
 }

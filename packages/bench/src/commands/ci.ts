@@ -4,7 +4,13 @@ import { text } from '../cli/values.ts';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compareWithin } from 'bench-analysis/compare';
-import { type Budget, isOutOfReach, judgeBudget, type JudgedBudget } from 'bench-analysis/budgets';
+import {
+  type Budget,
+  isOutOfReach,
+  judgeBudget,
+  type JudgedBudget,
+  type JudgedRow,
+} from 'bench-analysis/budgets';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from 'bench-machine/home';
 import { answersFor } from 'bench-statistics/histogram';
@@ -28,7 +34,7 @@ import { describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
-import { nameTarget } from 'bench-report/format';
+import { countOf, nameTarget } from 'bench-report/format';
 import type { MeasuredRun } from '../conduct/job.ts';
 import { measureRequest } from '../conduct/measure-request.ts';
 import bench from './bench.ts';
@@ -76,22 +82,18 @@ export default defineCommand({
       const found = measured.find(({ rate }) => rate === budget.rate);
       return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];
     });
-    const reported = measured.map(({ run, interrupted: wasInterrupted }) => ({
-      run,
-      model: toModel({ ...run, interrupted: wasInterrupted }),
+    const reported = measured.map((one) => ({
+      run: one.run,
+      model: toModel({ ...one.run, interrupted: one.interrupted }),
     }));
     const verdict = conclude(judged, reported, interrupted);
-    const summary = renderSummary(
-      verdict.words,
-      judged,
-      reported.map((one) => describeRun(one, config)),
-    );
+    const tables = reported.map((one) => describeRun(one, config));
+    const summary = renderSummary(verdict.words, judged, tables);
     print(`${renderBudgets(judged)}\n`);
-    for (const { run, model } of reported)
-      for (const line of [...describeEnding(model.ending, run.plan), model.outcome?.text ?? ''].filter(
-        Boolean,
-      ))
-        logLine(`${run.plan.run}: ${line}`);
+    for (const { run, model } of reported) {
+      const lines = [...describeEnding(model.ending, run.plan), model.outcome?.text ?? ''];
+      for (const line of lines.filter(Boolean)) logLine(`${run.plan.run}: ${line}`);
+    }
     for (const line of verdict.warnings) logLine(`warning: ${line}`);
     const saved = writeSummary(toOutput(summary));
     logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
@@ -159,17 +161,23 @@ function conclude(
   reported: readonly Reported[],
   interrupted: boolean,
 ): { words: string; isBroken: boolean; warnings: string[] } {
-  const rows = judged.flatMap(({ budget, rows: all }) => all.map((row) => ({ budget, ...row })));
-  const broken = rows.filter(({ verdict }) => verdict === 'broken');
-  const unmeasured = rows.filter(({ verdict }) => verdict === 'not measured');
-  const undecided = rows.filter(({ verdict }) => verdict === 'undecided');
+  const rows = judged.flatMap(({ budget, rows: all }) =>
+    all.map((row) => {
+      const place = `${describeBudget(budget)}, ${nameTarget(row)} at ${row.connections} connections`;
+      return { row, budget, place };
+    }),
+  );
+  const having = (verdict: JudgedRow['verdict']) => rows.filter(({ row }) => row.verdict === verdict);
+  const checks = (found: readonly unknown[], verdict: string): string[] =>
+    found.length === 0 ? [] : [`${found.length} of ${rows.length} budget checks ${verdict}`];
+  const [broken, unmeasured, undecided] = [having('broken'), having('not measured'), having('undecided')];
   const failed = reported.flatMap(({ run }) => run.trials.filter(({ status }) => status === 'failed'));
   const uncompared = judged.filter((one) => one.rows.length === 0);
   const said = [
-    ...(broken.length > 0 ? [`${broken.length} of ${rows.length} budget checks broken`] : []),
-    ...(failed.length > 0 ? [`${failed.length} failed ${failed.length === 1 ? 'trial' : 'trials'}`] : []),
-    ...(unmeasured.length > 0 ? [`${unmeasured.length} of ${rows.length} budget checks not measured`] : []),
-    ...(undecided.length > 0 ? [`${undecided.length} of ${rows.length} budget checks undecided`] : []),
+    ...checks(broken, 'broken'),
+    ...(failed.length > 0 ? [countOf(failed.length, 'failed trial')] : []),
+    ...checks(unmeasured, 'not measured'),
+    ...checks(undecided, 'undecided'),
   ];
   const kept = rows.length === 0 ? 'no budget checked' : `all ${rows.length} budget checks kept`;
   const result = said.length > 0 ? said.join(', ') : kept;
@@ -178,12 +186,11 @@ function conclude(
     isBroken: broken.length + failed.length + unmeasured.length > 0,
     warnings: [
       ...unmeasured.map(
-        (row) =>
-          `not measured: ${describeBudget(row.budget)}, ${nameTarget(row)} at ${row.connections} connections: ${describeMissing(row, row.budget)}`,
+        ({ place, row, budget }) => `not measured: ${place}: ${describeMissing(row, budget)}`,
       ),
-      ...undecided.map((row) => {
+      ...undecided.map(({ place, row }) => {
         const { why, cure } = describeWhy(row);
-        return `undecided: ${describeBudget(row.budget)}, ${nameTarget(row)} at ${row.connections} connections: ${why}. ${cure}`;
+        return `undecided: ${place}: ${why}. ${cure}`;
       }),
       ...uncompared.map(
         ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,

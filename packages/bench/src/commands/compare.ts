@@ -9,7 +9,7 @@ import { SPEC, OPTIONS, readBench, refuseBesideThings } from './bench.ts';
 import { compareWithin, type ComparedTable, findVerdicts, type Question } from 'bench-analysis/compare';
 import { compareRuns, type RunsTable } from 'bench-analysis/runs';
 import { FACTORS, unlikeRuns, type Factor } from 'bench-analysis/unlike';
-import { UsageError } from 'bench-model/errors';
+import { refuseFirst, UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
 import { describeCopies } from 'bench-report/plan';
@@ -172,27 +172,22 @@ export default defineCommand({
       return readBench(asked, words, { compares: true });
     }
     const other = values.args.find((word) => !runs.includes(word));
-    if (other !== undefined || runs.length > 2) {
-      throw new UsageError(
-        other === undefined
-          ? 'at most two stored runs can be compared'
-          : `${other} is no stored run, and ${runs[0]} is one`,
-        'a stored run has no interval with what is measured now',
-      );
-    }
     const { by, threshold, baseline, failOn = [], across, markdown, json, force } = values;
-    if (baseline !== undefined && runs.length > 1) {
-      throw new UsageError(
+    const apart = 'a stored run has no interval with what is measured now';
+    refuseFirst([
+      [other !== undefined, `${other} is no stored run, and ${runs[0]} is one`, apart],
+      [runs.length > 2, 'at most two stored runs can be compared', apart],
+      [
+        baseline !== undefined && runs.length > 1,
         '--baseline names a target of one run, so a second run cannot be combined with it',
         'omit --baseline: each target is compared with itself in the other run',
-      );
-    }
-    if (failOn.length > 0 && runs.length > 1) {
-      throw new UsageError(
+      ],
+      [
+        failOn.length > 0 && runs.length > 1,
         '--fail-on needs one run that holds both sides: two runs of different times have no verdict',
         `measure both sides in one run: ${commandLine(`compare main HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
-      );
-    }
+      ],
+    ]);
     return { runs, failOn, force, markdown, json, ...present({ by, threshold, baseline, across }) };
   },
   async run(request) {

@@ -1,5 +1,5 @@
-import { defineCommand } from '../cli/command.ts';
-import { renderCompletions } from '../cli/completions.ts';
+/** Completions for shells: the commands and options as a script, from the declarations that parse them. */
+import { defineCommand, type Command } from '../cli/command.ts';
 import { findCommands, loadCommand } from '../cli/main.ts';
 import { print } from '../terminal/shell.ts';
 
@@ -14,3 +14,58 @@ export default defineCommand({
     print(renderCompletions(await Promise.all([...findCommands().values()].map(loadCommand))));
   },
 });
+
+/** The command whose name can be omitted. */
+const USUAL = 'bench';
+
+/** Returns the script that completes these commands in bash, and in zsh, which reads the completions of bash. */
+export function renderCompletions(all: readonly Command<unknown>[]): string {
+  const commands = all.filter(({ summary }) => summary !== '');
+  const names = commands.map(({ name }) => name);
+  const values = commands.flatMap((command) =>
+    Object.entries(command.options).flatMap(
+      ([
+        name,
+        {
+          value,
+          read: { words },
+        },
+      ]) => {
+        if (value === undefined) return [];
+        const reply =
+          words === undefined ? '' : `COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$word")); `;
+        return [`    '${command.name} --${name}') ${reply}return ;;`];
+      },
+    ),
+  );
+  const options = commands.map((command) => {
+    const words = [...Object.keys(command.options), 'help'].map((name) => `--${name}`);
+    return `    ${command.name}) words=${quote(words.join(' '))} ;;`;
+  });
+  // Where it replies with nothing, the shell completes files.
+  return `# Completions of bench-http for bash and zsh.
+[ -n "$ZSH_VERSION" ] && autoload -U +X bashcompinit && bashcompinit
+_bench_http() {
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]} command=${USUAL} words
+  COMPREPLY=()
+  case \${COMP_WORDS[1]} in ${names.join(' | ')}) command=\${COMP_WORDS[1]} ;; esac
+  if [ "$COMP_CWORD" = 1 ] && [ "\${word#-}" = "$word" ]; then
+    COMPREPLY=($(compgen -W ${quote(names.join(' '))} -- "$word"))
+    return
+  fi
+  case "$command $before" in
+${values.join('\n')}
+  esac
+  [ "\${word#-}" = "$word" ] && return
+  case $command in
+${options.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _bench_http bench-http
+`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

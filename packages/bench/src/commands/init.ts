@@ -52,14 +52,8 @@ const init = defineCommand({
       help: 'NAME=value for the server, or a file with variables',
       separator: null,
     }),
-    python: option('<version>', text, {
-      help: 'the version of Python',
-      usually: 'that of the project',
-    }),
-    node: option('<version>', text, {
-      help: 'the version of Node',
-      usually: 'that of the project',
-    }),
+    python: option('<version>', text, { help: 'the version of Python', usually: 'that of the project' }),
+    node: option('<version>', text, { help: 'the version of Node', usually: 'that of the project' }),
     lock: option('<file>', text, {
       help: 'the lock file or requirements file',
       usually: 'the one that Bench finds',

@@ -71,20 +71,9 @@ export default defineCommand({
     using session = await openSession(`serve ${target.id}`, { isAlone: false, words });
     const { token, recordLeftoverServer } = session;
     const folder = session.makeFolder('serve');
-    const needs = {
-      workload: workload.name,
-      params,
-      workers,
-      targets,
-      stacks: files,
-    };
-    const found = await findCompanions(needs);
-    await using companions = await startCompanions(found, {
-      token,
-      folder,
-      placed: {},
-      recordLeftoverServer,
-    });
+    const found = await findCompanions({ workload: workload.name, params, workers, targets, stacks: files });
+    const place = { token, folder, placed: {}, recordLeftoverServer };
+    await using companions = await startCompanions(found, place);
     const stopping = new AbortController();
     using _ = onInterrupt(() => {
       stopping.abort();

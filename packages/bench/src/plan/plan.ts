@@ -21,7 +21,7 @@ import { START_SECONDS, present, type BenchOptions, type ServerOptions } from 'b
 import { chooseTurns, fitTurns, type TurnFacts } from './by-turns.ts';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { createRandom, type Random } from 'bench-statistics/random';
-import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
+import { resourcesFor, scaleTargets } from './scale.ts';
 import { fewestBusy } from './rungs.ts';
 import { redactUrl } from 'bench-machine/redact';
 import { RUN_SCHEMA } from 'bench-model/versions';
@@ -125,7 +125,7 @@ export function makePlan(
   const once = options.noise ? [...named, repeatTarget(named[0] as Target)] : named;
   const disturbed = background === undefined ? [] : named.map((target) => disturbTarget(target, background));
   const own = [...once, ...disturbed];
-  const targets = scale === undefined ? own : scaleTargets(own, sizesOf(scale), stacks);
+  const targets = scale === undefined ? own : scaleTargets(own, scale, stacks);
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
   const rungs = new Set(chosen.connections ?? rungsFor(engine, workload.rungs));
   // A capacity is that of a service under all of its requests.
@@ -235,19 +235,6 @@ function finishPlan(plan: Untried, { answerSeconds = 0, startupSeconds = 0 }: Fo
   return { ...fitted, trials: drawTrials(fitted, plan.seed) };
 }
 
-/** Returns the generator processes of a run, and the cores of its largest server. Throws a usage error if it lacks cores. */
-function resourcesFor({
-  scale,
-  machineCores = Infinity,
-  generators = 1,
-  cores,
-}: BenchOptions): Pick<Plan, 'generators' | 'cores'> {
-  if (scale === undefined) return { generators, ...present({ cores }) };
-  const sizes = sizesOf(scale);
-  refuseSizes(sizes, machineCores);
-  return { generators: generatorsFor(sizes, machineCores), cores: Math.max(...sizes) };
-}
-
 /** Returns the longest time that a target of a plan may take to its first correct response, in seconds. */
 function startSecondsOf(
   targets: readonly Target[],
@@ -255,10 +242,8 @@ function startSecondsOf(
   attached: AttachedServer[] | undefined,
 ): number {
   if (attached !== undefined) return ATTACHED_START_SECONDS;
-  const names = new Set(targets.map(({ stack }) => stack));
-  return Math.max(
-    ...[...names].map((name) => stacks.find((stack) => stack.name === name)?.startSeconds ?? START_SECONDS),
-  );
+  const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
+  return Math.max(...own.map(({ startSeconds = START_SECONDS }) => startSeconds));
 }
 
 /** The part of a plan that decides which trials it has. */
@@ -388,27 +373,22 @@ function chooseRequests(options: BenchOptions, stacks: readonly Stack[]): UserRe
   if (userRequests !== undefined) return completeUserRequests(draftOptions(userRequests));
   if (servers !== undefined) throw new Error('servers that are already running, and no requests');
   const chosen = namedStacks(options, stacks);
-  const asking = chosen.filter(({ requests }) => requests !== undefined);
-  const [first, ...others] = asking;
+  const asking = chosen.flatMap(({ manifest, requests }) =>
+    requests === undefined ? [] : [{ manifest, ...requests }],
+  );
+  const [first] = asking;
   // A manifest can offer workloads of Bench too: they are measured if the user names one.
-  if (first?.requests === undefined || chosen.some(({ variants }) => offers(variants, workload)))
-    return undefined;
+  const offered = chosen.flatMap(({ variants }) => Object.values(variants).flatMap((one) => one.workloads));
+  if (first === undefined || offered.includes(workload)) return undefined;
   if (workload !== USUAL_WORKLOAD)
     throw new UsageError(`--workload has no effect: ${first.manifest} has "requests"`, 'omit it');
-  const wanted = completeUserRequests(first.requests.draft, first.requests.locate);
-  for (const { manifest, requests } of others) {
-    const other = requests && completeUserRequests(requests.draft, requests.locate);
-    if (other === undefined || describeUserRequests(wanted) === describeUserRequests(other)) continue;
-    throw new UsageError(
-      `${first.manifest} and ${manifest} ask for different requests, so their figures could not be compared`,
-      'give both the same requests, or name them: --requests-file requests.json',
-    );
-  }
-  return wanted;
-}
-
-function offers(variants: Stack['variants'], workload: string): boolean {
-  return Object.values(variants).some(({ workloads }) => workloads.includes(workload));
+  const [wanted, ...others] = asking.map(({ draft, locate }) => completeUserRequests(draft, locate));
+  const other = others.findIndex((one) => describeUserRequests(one) !== describeUserRequests(wanted!));
+  if (other === -1) return wanted;
+  throw new UsageError(
+    `${first.manifest} and ${asking[other + 1]?.manifest} ask for different requests, so their figures could not be compared`,
+    'give both the same requests, or name them: --requests-file requests.json',
+  );
 }
 
 function attachServers(

@@ -1,11 +1,11 @@
 /** Usage errors for plans that cannot be measured. */
 import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
 import { haveIds, type Draw, type Route } from 'bench-targets/catalogue/workloads/workload';
-import { ToolchainError, UsageError } from 'bench-model/errors';
+import { refuseFirst, ToolchainError, UsageError, type Refusal } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { findShortBudget } from 'bench-analysis/time-budget';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
-import { countOf, formatBudget, typeBudget } from 'bench-report/format';
+import { countOf, formatBudget, formatWhole, typeBudget } from 'bench-report/format';
 import type { BenchRequest } from './request.ts';
 import { FEWEST_WAITS, wholeWaits } from './turns.ts';
 import type { Plan } from 'bench-model/plan';
@@ -30,22 +30,14 @@ type Drawn = Pick<Draw, 'requests' | 'routes'>;
 /** All of a plan but its trials. */
 export type Untried = Omit<Plan, 'trials'>;
 
-/** A condition, what a user is told if it applies, and what to type instead. */
-type Refusal = [applies: boolean, what: string, cure: string];
-
 /** More than a week of trials: the user mistyped. */
 const MOST_TRIALS = 100_000;
 
 /** Throws a usage error for a plan that cannot be measured. `typedSeconds` is the window that the user named. */
 export function refusePlan(plan: Untried, drawn: Drawn, typedSeconds: number | undefined): void {
-  const engine = engineRefusals(plan, drawn).map(([applies, what, cure]): Refusal => [
-    applies,
-    `${plan.engine} ${what}`,
-    cure,
-  ]);
-  const all = [...hostRefusals(plan), ...loadRefusals(plan, typedSeconds), ...engine];
-  const refusal = all.find(([applies]) => applies);
-  if (refusal !== undefined) throw new UsageError(refusal[1], refusal[2]);
+  refuseFirst(hostRefusals(plan), '--cluster ');
+  refuseFirst(loadRefusals(plan, typedSeconds));
+  refuseFirst(engineRefusals(plan, drawn), `${plan.engine} `);
 }
 
 /** What hosts of a cluster cannot do together. */
@@ -53,17 +45,17 @@ function hostRefusals({ cluster, spread, engine, load, attached, rungs, generato
   const least = Math.min(...rungs);
   const own: Refusal = [
     (cluster ?? spread) !== undefined && attached !== undefined,
-    '--cluster starts its servers itself',
+    'starts its servers itself',
     'omit the address, or --cluster',
   ];
   if (cluster === undefined) return [own];
   return [
     own,
-    [engine !== 'autocannon', `--cluster takes the load driver of Bench, not ${engine}`, 'omit --engine'],
-    [load.mode === 'amount', '--cluster sends for a time, not an exact number of requests', 'use --duration'],
+    [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
+    [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
     [
       generators > least,
-      `--cluster has ${generators} generator processes, which cannot share ${least} connections`,
+      `has ${generators} generator processes, which cannot share ${least} connections`,
       `use ${generators} connections or more`,
     ],
   ];
@@ -99,7 +91,7 @@ function loadRefusals(plan: Untried, typedSeconds: number | undefined): Refusal[
     ],
     [
       trials > MOST_TRIALS,
-      `the plan has ${trials.toLocaleString('en-US')} trials, and the limit is ${MOST_TRIALS.toLocaleString('en-US')}`,
+      `the plan has ${formatWhole(trials)} trials, and the limit is ${formatWhole(MOST_TRIALS)}`,
       'use fewer rounds, targets, connections or requests',
     ],
     [
@@ -108,10 +100,6 @@ function loadRefusals(plan: Untried, typedSeconds: number | undefined): Refusal[
       'use more: every connection sends at least one request',
     ],
   ];
-}
-
-function countConnections(count: number): string {
-  return `${count.toLocaleString('en-US')} connection${count === 1 ? '' : 's'}`;
 }
 
 /** Returns true for a request that every engine can send and check. */
@@ -140,7 +128,7 @@ function engineRefusals(
     ],
     [
       most > engine.mostConnections,
-      `supports at most ${countConnections(engine.mostConnections)}, not ${most.toLocaleString('en-US')}`,
+      `supports at most ${countOf(engine.mostConnections, 'connection')}, not ${formatWhole(most)}`,
       `--connections ${engine.mostConnections}, or another engine`,
     ],
     [
@@ -150,7 +138,7 @@ function engineRefusals(
     ],
     [
       engine.generators === 'threads' && generators > fewest,
-      `needs a connection for each thread: ${generators} threads cannot share ${countConnections(fewest)}`,
+      `needs a connection for each thread: ${generators} threads cannot share ${countOf(fewest, 'connection')}`,
       `use ${generators} connections or more`,
     ],
     [
@@ -190,17 +178,19 @@ export function refuseSingle({ compares }: Pick<BenchRequest, 'compares'>, targe
 /** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
 export function refuseFailOn({ failOn }: Pick<BenchRequest, 'failOn'>, plan: Plan): void {
   if (failOn === undefined || plan.background !== undefined) return;
-  if (plan.targets.length < 2) {
-    throw new UsageError(
+  const { targets, rounds, sequentialTest } = plan;
+  refuseFirst([
+    [
+      targets.length < 2,
       '--fail-on compares the targets of a run, and the plan has one',
       'name a second target',
-    );
-  }
-  if (plan.rounds >= FEWEST_WITH_SPREAD || plan.sequentialTest !== undefined) return;
-  throw new UsageError(
-    `--fail-on needs a comparison, and ${countOf(plan.rounds, 'round')} cannot show one`,
-    'omit --rounds, or write --rounds 12',
-  );
+    ],
+    [
+      rounds < FEWEST_WITH_SPREAD && sequentialTest === undefined,
+      `--fail-on needs a comparison, and ${countOf(rounds, 'round')} cannot show one`,
+      'omit --rounds, or write --rounds 12',
+    ],
+  ]);
 }
 
 /** Throws a usage error if the budget of a plan ends before its comparisons have the rounds that they need. */

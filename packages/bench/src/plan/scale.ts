@@ -2,12 +2,13 @@
 import { takesThreads } from 'bench-targets/catalogue/stacks';
 import type { Stack } from 'bench-model/stack';
 import { UsageError } from 'bench-model/errors';
+import { present, type BenchOptions } from 'bench-model/options';
 import type { Scale, Target } from 'bench-model/target';
 import type { Plan } from 'bench-model/plan';
 import { nameSize } from 'bench-model/planned';
 
 /** Returns the sizes to measure in ascending order: every speed-up refers to one core, so that is one of them. */
-export function sizesOf(sizes: readonly number[]): number[] {
+function sizesOf(sizes: readonly number[]): number[] {
   return [...new Set([1, ...sizes])].toSorted((a, b) => a - b);
 }
 
@@ -17,16 +18,17 @@ export function sizesOf(sizes: readonly number[]): number[] {
  */
 export function scaleTargets(
   targets: readonly Target[],
-  sizes: readonly number[],
+  scale: readonly number[],
   stacks: readonly Stack[],
 ): Target[] {
+  const sizes = sizesOf(scale);
   return targets.flatMap((target) => {
     const hasThreads = takesThreads(target, stacks);
     const of = nameScaled(target, { workers: 1 });
-    const scaled = (scale: Pick<Scale, 'workers' | 'threads'>, cores: number): Target => ({
+    const scaled = (size: Pick<Scale, 'workers' | 'threads'>, cores: number): Target => ({
       ...target,
-      id: nameScaled(target, scale),
-      scale: { of, ...scale, cores },
+      id: nameScaled(target, size),
+      scale: { of, ...size, cores },
     });
     const single = hasThreads ? { threads: 1 } : {};
     return sizes.flatMap((size) => [
@@ -49,7 +51,7 @@ export function planOf(plan: Plan, { scale }: Target): Plan {
 }
 
 /** Throws a usage error for a size that this machine cannot hold. */
-export function refuseSizes(sizes: readonly number[], machineCores: number): void {
+function refuseSizes(sizes: readonly number[], machineCores: number): void {
   const tooLarge = sizes.filter((size) => size > machineCores);
   if (tooLarge.length === 0) return;
   const fitting = sizes.filter((size) => size <= machineCores);
@@ -62,8 +64,19 @@ export function refuseSizes(sizes: readonly number[], machineCores: number): voi
   );
 }
 
-/** Returns the default number of generators of a scaled run: one for each core of the largest server, as far as cores are left. */
-export function generatorsFor(sizes: readonly number[], machineCores: number): number {
+/**
+ * Returns the cores of the largest server of a run, and its generators: of a scaled run, one for each of these cores, as far as
+ * cores are left. Throws a usage error if the machine lacks cores.
+ */
+export function resourcesFor({
+  scale,
+  machineCores = Infinity,
+  generators = 1,
+  cores,
+}: BenchOptions): Pick<Plan, 'generators' | 'cores'> {
+  if (scale === undefined) return { generators, ...present({ cores }) };
+  const sizes = sizesOf(scale);
+  refuseSizes(sizes, machineCores);
   const largest = Math.max(...sizes);
-  return Math.max(1, Math.min(largest, machineCores - largest));
+  return { generators: Math.max(1, Math.min(largest, machineCores - largest)), cores: largest };
 }

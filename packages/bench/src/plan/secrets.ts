@@ -1,5 +1,5 @@
 /** The secrets of a request. Stored plans hold none, so the user gives them again. */
-import { UsageError } from 'bench-model/errors';
+import { refuseFirst, UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import type { Plan } from 'bench-model/plan';
 import { NOT_KEPT, NOT_KEPT_IN_URL, redact, redactUrl, secretsOf } from 'bench-machine/redact';
@@ -17,11 +17,6 @@ export interface Secrets {
 interface Named {
   flag: '--again' | '--resume' | 'why';
   run: string;
-}
-
-/** The command that names the run in this way. */
-function commandOf({ flag, run }: Named): string {
-  return `${flag === 'why' ? '' : 'bench '}${flag} ${run}`;
 }
 
 /**
@@ -42,29 +37,30 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
   // A URL can be given for its credentials alone.
   const mayHaveUrl = needsUrl || missing.has('authorization');
   const header = Object.keys(headers).find((name) => !missing.has(name));
-  if (header !== undefined || (url !== undefined && !mayHaveUrl)) {
-    const stray = header === undefined ? 'an address' : `--header ${header}`;
-    throw new UsageError(
-      `${flag} reuses the stored plan, so ${stray} cannot be combined with it`,
-      commandLine(commandOf({ flag, run })),
-    );
-  }
-  if (url !== undefined && address !== undefined && redactUrl(url.href) !== address) {
-    throw new UsageError(
-      `${redactUrl(url.href)}: run ${run} measured ${address}`,
-      'repeat the same address, with its secret',
-    );
-  }
+  const stray = header === undefined ? 'an address' : `--header ${header}`;
   const lost = [
     ...(needsUrl && url === undefined ? [`'${address}'`] : []),
     ...[...missing].filter((name) => headers[name] === undefined).map((name) => `--header '${name}: …'`),
   ];
-  if (lost.length > 0) {
-    throw new UsageError(
+  const given = redactUrl(url?.href ?? '');
+  const command = `${flag === 'why' ? '' : 'bench '}${flag} ${run}`;
+  refuseFirst([
+    [
+      header !== undefined || (url !== undefined && !mayHaveUrl),
+      `${flag} reuses the stored plan, so ${stray} cannot be combined with it`,
+      commandLine(command),
+    ],
+    [
+      url !== undefined && address !== undefined && given !== address,
+      `${given}: run ${run} measured ${address}`,
+      'repeat the same address, with its secret',
+    ],
+    [
+      lost.length > 0,
       `run ${run} sent secrets, which a stored run does not keep`,
-      `repeat them: ${commandLine(`${commandOf({ flag, run })} ${lost.join(' ')}`)}`,
-    );
-  }
+      `repeat them: ${commandLine(`${command} ${lost.join(' ')}`)}`,
+    ],
+  ]);
   const path = needsUrl && url !== undefined ? { path: url.pathname + url.search } : {};
   const requests = kept.map((one) => ({ ...one, ...path, headers: fillIn(one.headers, headers) }));
   const restored = { ...plan, ...(userRequests && { userRequests: { ...userRequests, requests } }) };
@@ -134,11 +130,8 @@ function refuseLost({ run, apps = [], userRequests }: Plan, flag: Named['flag'])
 
 /** Returns every secret in the requests of a plan, in every spelling that a server may repeat. */
 export function secretsIn({ userRequests }: Plan): string[] {
-  const requests = [
-    ...(userRequests?.requests ?? []),
-    ...(userRequests?.login === undefined ? [] : [userRequests.login]),
-  ];
-  return requests.flatMap(({ path, headers, body = '' }) =>
+  const { requests = [], login } = userRequests ?? {};
+  return [...requests, ...(login === undefined ? [] : [login])].flatMap(({ path, headers, body = '' }) =>
     secretsOf({ headers, url: `http://localhost${path}`, body }),
   );
 }

@@ -28,13 +28,6 @@ function writeLog(text: string, { isLive = false } = {}): void {
   liveLines = isLive ? text.split('\n').length : 0;
 }
 
-/** Writes a part of a report on stdout. What was live on the same terminal is erased before. */
-function writeReport(text: string): void {
-  if (liveLines > 0) writeLog('', { isLive: true });
-  liveLines = 0;
-  process.stdout.write(text);
-}
-
 /** Prints one line on stderr; stdout belongs to the report. */
 export const logLine: Tell = (line) => writeLog(toOutput(line));
 if (process.stderr.isTTY) {
@@ -42,19 +35,21 @@ if (process.stderr.isTTY) {
   logLine.showLive = (text) => screen.showLive(toLine(text).slice(0, (process.stderr.columns || 80) - 1));
 }
 
-/** Prints a report on stdout. */
-export function print(text: string): void {
-  writeReport(toOutput(text));
+/** Prints a report in colour on stdout, in place of the live lines. Its parts were made safe before they were coloured. */
+export function printStyled(text: string): void {
+  if (liveLines > 0) writeLog('', { isLive: true });
+  liveLines = 0;
+  process.stdout.write(text);
 }
 
-/** Prints a report in colour on stdout. Its parts were made safe before they were coloured. */
-export function printStyled(text: string): void {
-  writeReport(text);
+/** Prints a report on stdout. */
+export function print(text: string): void {
+  printStyled(toOutput(text));
 }
 
 /** Prints a JSON document on stdout. Its values are already without secrets; a search in the text could hit figures. */
 export function printJson(text: string): void {
-  writeReport(toPrintable(text));
+  printStyled(toPrintable(text));
 }
 
 /** Writes on stdout, and returns when the text has left. */

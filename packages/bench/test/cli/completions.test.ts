@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, it } from 'vitest';
 import { findProgram } from 'bench-machine/path';
 import { runSync } from 'bench-machine/subprocess';
-import { renderCompletions } from '../../src/cli/completions.ts';
+import { renderCompletions } from '../../src/commands/completions.ts';
 import { findCommands, loadCommand } from '../../src/cli/main.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-completions-'));

@@ -104,7 +104,7 @@ describe('bench.config.json', () => {
     [
       'half a limit',
       { metric: 'p99', against: 'main' },
-      'bench.config.json:15: /budgets/0: a budget with one of',
+      'bench.config.json:15: /budgets/0: a budget has either "atMost", or',
     ],
     [
       'a wrong share',
