@@ -17,7 +17,7 @@ import { preflight } from 'bench-machine/preflight';
 import type { FoundEngine } from 'bench-load/engines';
 import { chooseLauncher } from '../measure/attach.ts';
 import type { Launcher } from '../measure/launcher.ts';
-import { placeCopies, type PlacedCopies } from 'bench-targets/prepare/copies/index';
+import { placeCopies } from 'bench-targets/prepare/copies/index';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { describeOtherPackages } from 'bench-targets/prepare/projects/packages';
 import { readInterpreter } from 'bench-targets/prepare/interpreters';
@@ -57,7 +57,10 @@ export async function prepareRun(
   plan: Plan,
   { isNamed, voice: { log }, kept, check }: Preparation,
 ): Promise<ReadyRun> {
-  const copies = kept.use(await placePlanned(plan, log));
+  const { targets: planned, stacks, apps = [] } = plan;
+  const known = plan.attached === undefined ? readStacks(stacks, apps) : [];
+  const laid = await placeCopies({ targets: planned, stacks: known, apps, cache: HOME.cache, log });
+  const copies = kept.use(laid);
   const companions = await findCompanions({ ...plan, copies: copies.stacks });
   const launcher = await chooseLauncher(plan);
   const placed = await prepareMachine(plan, { launcher, log }, companions);
@@ -118,15 +121,6 @@ export async function placeProcesses(
 function countAddresses({ cluster }: Plan): number {
   if (cluster === undefined) return 1;
   return Math.max(cluster.generators, Object.values(cluster.addresses ?? {}).flat().length);
-}
-
-/** Lays out the copies of projects that a plan measures. Disposing removes them. */
-async function placePlanned(
-  { targets, stacks, apps = [], attached }: Plan,
-  log: Voice['log'],
-): Promise<PlacedCopies> {
-  const known = attached === undefined ? readStacks(stacks, apps) : [];
-  return placeCopies({ targets, stacks: known, apps, cache: HOME.cache, log });
 }
 
 /** Prepares the targets of a plan, and reports those that are missing. Throws if a named one is. */

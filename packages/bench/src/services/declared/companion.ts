@@ -3,6 +3,7 @@ import { serversAtOnce } from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { findProgram, isProgram } from 'bench-machine/path';
 import type { DatabaseName, Service } from 'bench-model/manifest';
+import { present } from 'bench-model/options';
 import type { Surroundings, Stack } from 'bench-model/stack';
 import type { Addresses } from 'bench-targets/catalogue/services';
 import { readStacks } from 'bench-targets/catalogue/stacks';
@@ -59,7 +60,8 @@ export async function findDeclared(
   if (all.length === 0) return undefined;
   for (const one of all) await refuseImpossible(one, takesTurns);
   const databases: Databases = {};
-  for (const name of new Set(all.flatMap(databasesOf))) databases[name] = await DATABASES[name]();
+  for (const service of all.flatMap((one) => Object.values(one.services)))
+    if ('use' in service) databases[service.use] ??= await DATABASES[service.use]();
   const text = JSON.stringify(all.map(({ services: found, setup }) => [found, setup]));
   const engines = Object.values(databases).map((one) => `, ${describeDatabase(one)}`);
   return {
@@ -79,10 +81,6 @@ const DATABASES: Record<DatabaseName, () => Promise<FoundDatabase>> = {
 /** The servers of the databases that manifests use. */
 type Databases = Partial<Record<DatabaseName, FoundDatabase>>;
 
-function databasesOf({ services: found }: Declared): DatabaseName[] {
-  return Object.values(found).flatMap((one) => ('use' in one ? one.use : []));
-}
-
 function describeDatabase({ kind, version }: FoundDatabase): string {
   return `${kind} ${version}`;
 }
@@ -99,9 +97,10 @@ export async function refuseMissing(name: string, service: Service, root: string
     return;
   }
   const [program = ''] = service.command;
-  if (isOnPath(program, root)) return;
+  const isPath = program.includes('/');
+  if (isPath ? isProgram(resolve(root, program.replaceAll('{root}', root))) : findProgram(program)) return;
   throw new ToolchainError(
-    `service ${name}: ${program} is ${program.includes('/') ? `not a program in ${root}` : 'not on PATH'}`,
+    `service ${name}: ${program} is ${isPath ? `not a program in ${root}` : 'not on PATH'}`,
     INSTALLS[program] ?? 'install it, or correct "services" in the manifest',
   );
 }
@@ -119,11 +118,6 @@ async function refuseImpossible({ stack, services: found }: Declared, takesTurns
     }
     await refuseTakenPort(name, service);
   }
-}
-
-function isOnPath(program: string, root: string): boolean {
-  if (!program.includes('/')) return findProgram(program) !== undefined;
-  return isProgram(resolve(root, program.replaceAll('{root}', root)));
 }
 
 /** The services that have started, in their order. */
@@ -199,8 +193,8 @@ async function startDeclared(
     if (shared.has(nameShared(one))) continue;
     const ofRun = Object.entries(one.services).filter(([, service]) => isOfRun(service));
     const none: Started = { addresses: {}, processes: [], databases: [] };
-    const given = startAll(ofRun, none, `run${index}`, { ...starterFor(one), started }).catch(sayAll);
-    shared.set(nameShared(one), await given);
+    const given = startAll(ofRun, none, `run${index}`, { ...starterFor(one), started });
+    shared.set(nameShared(one), await given.catch(sayAll));
   }
   const kept = started.move();
   return {
@@ -250,7 +244,7 @@ function describeDeclared({ services: found, setup }: Declared, databases: Datab
           }
         : { name, kind: 'program' as const, per: service.per ?? 'trial', command: service.command },
     ),
-    ...(setup === undefined ? {} : { setup: setup.command }),
+    ...present({ setup: setup?.command }),
   };
 }
 
@@ -269,7 +263,7 @@ async function beginTrial(
   const number = id.split('-', 1)[0] ?? id;
   const ofTrial = Object.entries(declared).filter(([, service]) => !isOfRun(service));
   const { addresses, processes, databases } = await startAll(ofTrial, given, number, { ...starter, started });
-  const use: ServicesUse = { startSeconds: (performance.now() - startedAt) / 1000 };
+  const startSeconds = (performance.now() - startedAt) / 1000;
   const env = fillAll(stack.variants[target.variant]?.env ?? {}, addresses);
   if (setup !== undefined) {
     const command = prepared?.setup ?? setup.command;
@@ -286,7 +280,7 @@ async function beginTrial(
     process: () => (others.length === 0 ? only : undefined),
     ...countsOf(databases),
     limit: 'services',
-    record: (resources) => ({ ...use, ...(resources === undefined ? {} : { resources }) }),
+    record: (resources): ServicesUse => ({ startSeconds, ...present({ resources }) }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -11,6 +11,7 @@ import {
 import type { ProgramService, Setup } from 'bench-model/manifest';
 import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { BenchError, UsageError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { describeEnd, describeTail, launch, type Server } from 'bench-machine/launch';
 import { describeListeners, isListening } from 'bench-machine/ports';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
@@ -162,7 +163,7 @@ function start(
     prefix,
     isOfUser: true,
     folder,
-    ...(port === undefined ? {} : { port }),
+    ...present({ port }),
   });
 }
 

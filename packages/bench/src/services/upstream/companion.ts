@@ -1,4 +1,5 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
+import { present } from 'bench-model/options';
 import { fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import type { UpstreamUse } from 'bench-model/companions';
 import type { CompanionContext, CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
@@ -89,7 +90,7 @@ export async function beginTrial(
     },
     limit: 'upstream',
     judge: (evidence) => (use === undefined ? [] : judgeUpstream(evidence, use, fetches)),
-    record: (resources) => use && { ...use, ...(resources === undefined ? {} : { resources }) },
+    record: (resources) => use && { ...use, ...present({ resources }) },
     async [Symbol.asyncDispose]() {
       release();
     },
