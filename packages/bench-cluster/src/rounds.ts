@@ -34,7 +34,9 @@ interface PreparedHosts {
 }
 
 /** The effects of a run on several hosts. `record` stores the trials of a whole round together. */
-export interface SpreadEffects extends Pick<RunEffects, 'record' | 'decide' | 'due' | 'interrupted' | 'on'> {
+export interface SpreadEffects extends Required<
+  Pick<RunEffects, 'record' | 'decide' | 'due' | 'interrupted' | 'on'>
+> {
   /** Returns the round of the first look at or after this round; Infinity if none follows. */
   nextLook(round: number): number;
   /** Called when a host begins a round. */

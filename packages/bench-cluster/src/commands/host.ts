@@ -92,20 +92,14 @@ async function measure({ plan }: HostOrder, ready: ReadyRun, session: Session): 
   session.expect(estimateSeconds(plan));
   const { token, recordLeftoverServer } = session;
   await using beside = await startCompanions(companions, { token, folder, placed, recordLeftoverServer });
-  const { effects, stop } = await createEffects({
-    plan,
-    token,
-    placed,
-    folder,
-    launcher,
-    companions: beside.all,
-    record: async (trials) => {
-      for (const trial of trials) await tell({ event: 'trial', ...withFiles(trial, folder) });
-    },
-  });
+  const wiring = { plan, token, placed, folder, launcher, companions: beside.all };
+  const { effects, stop } = await createEffects(wiring);
+  const record = async (trials: Trial[]): Promise<void> => {
+    for (const trial of trials) await tell({ event: 'trial', ...withFiles(trial, folder) });
+  };
   using _ = VOICE.onInterrupt(stop, 'stopping');
   // The command chooses the trials, and ends the run.
-  await run(plan, { placed, prepared, before: [] }, effects);
+  await run(plan, { placed, prepared, before: [] }, { ...effects, record });
 }
 
 /** The part of a file that is kept of a longer one: its end. */

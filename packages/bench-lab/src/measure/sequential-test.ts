@@ -145,8 +145,8 @@ async function measure(
   const tracker = trackRun(plan);
   const mayBegin = keepTime(plan, tracker, { before: [] });
   const decide = (trials: readonly Trial[]) => (mayBegin(trials) ? 'continue' : 'stop');
-  const effectsOf = { plan, placed, token, folder, decide, due: tracker.due };
-  const { effects, stop } = await createEffects(effectsOf);
+  const { effects: machine, stop } = await createEffects({ plan, placed, token, folder });
+  const effects = { ...machine, decide, due: tracker.due };
   track(stop);
   const trials = isInterrupted() ? [] : await run(plan, { placed, prepared, before: [] }, effects);
   return { plan, trials };

@@ -37,11 +37,6 @@ interface Wiring {
   /** The address that servers listen on; by default one that only this machine reaches. */
   host?: string | undefined;
   companions?: RunningCompanion[];
-  record?: RunEffects['record'];
-  /** Decides whether the run goes on, and which trials are due; by default all are measured. */
-  decide?: RunEffects['decide'];
-  due?: RunEffects['due'];
-  on?: RunEffects['on'];
 }
 
 /** Returns the process of a server that runs on this machine; undefined if it has ended, or is not known. */
@@ -49,7 +44,7 @@ function pidHere(server: Server): number | undefined {
   return server.isRemote !== true && server.ended() === undefined ? server.pid() : undefined;
 }
 
-/** Returns the effects of a real run, and the functions that stop it from outside. */
+/** Returns the effects of real trials, and the function that stops them from outside. */
 export async function createEffects({
   plan,
   placed,
@@ -59,10 +54,6 @@ export async function createEffects({
   engines,
   host,
   companions = [],
-  record = async () => {},
-  decide = () => 'continue',
-  due = () => () => true,
-  on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
   const time = await timeCommand();
   const found = engines ?? (await findEngines([plan.engine]));
@@ -164,15 +155,10 @@ export async function createEffects({
       const pid = pidHere(server);
       return pid === undefined ? undefined : readAllowedCores(pid);
     },
-    async record(trials) {
-      // No fault of the server, and nothing more can be kept.
-      if (full !== undefined) throw full;
-      await record(trials);
-    },
-    decide,
-    due,
     interrupted: () => stopped.aborted,
-    on,
+    refuseFull() {
+      if (full !== undefined) throw full;
+    },
   };
   return {
     effects,

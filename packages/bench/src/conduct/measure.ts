@@ -7,7 +7,7 @@ import { scaleTo } from '../measure/launcher.ts';
 import { loadCluster } from '../cluster.ts';
 import { findEngines } from 'bench-load/engines';
 import type { PinnedCommands } from 'bench-machine/placement';
-import { run } from '../measure/run.ts';
+import { run, type RunEffects } from '../measure/run.ts';
 import { refuseBudget } from '../plan/refusals.ts';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
@@ -73,15 +73,10 @@ export async function measurePlan(
   voice.log(`measuring: ${describeAhead(plan, left, leftSeconds)}`);
   const { token, recordLeftoverServer } = session;
   await using beside = await startCompanions(companions, { token, folder, placed, recordLeftoverServer });
-  const { effects, stop } = await createEffects({
-    plan,
-    token,
-    placed,
-    folder,
-    launcher,
-    engines,
-    host: cluster?.host,
-    companions: beside.all,
+  const wiring = { plan, token, placed, folder, launcher, engines, companions: beside.all };
+  const { effects, stop } = await createEffects({ ...wiring, host: cluster?.host });
+  const conducted: RunEffects = {
+    ...effects,
     decide: (all) => (mayBegin(all) && !isInVain(all) ? 'continue' : 'stop'),
     due: tracker.due,
     record: async (trials) => {
@@ -90,9 +85,9 @@ export async function measurePlan(
       expectRest();
     },
     on: showProgress(plan, voice.screen, { tracker, before: stored }),
-  });
+  };
   using _ = voice.onInterrupt(stop, () => (known.length > 0 ? SAVED : NOTHING_YET));
-  const trials = await run(plan, { placed, prepared, before: stored }, effects);
+  const trials = await run(plan, { placed, prepared, before: stored }, conducted);
   const stops = tracker.stopsAfter(trials);
   keepStops(folder, stops);
   return { run: { ...measured, stops, trials }, interrupted: effects.interrupted() };

@@ -14,14 +14,16 @@ import type { TrialEffects } from './effects.ts';
 
 /** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {
-  /** Stores trials permanently before the next ones begin; those in turns together. */
-  record(trials: Trial[]): Promise<void>;
-  /** Decides after each trial whether the run continues. */
-  decide(trials: Trial[]): 'continue' | 'stop';
-  /** Returns a function that is false for planned trials that nothing needs any more: the comparisons of their targets are decided. */
-  due(trials: Trial[]): (planned: PlannedTrial) => boolean;
   interrupted(): boolean;
-  on(event: RunEvent): void;
+  /** Throws if a launch has failed for want of space: that is no fault of the server, and nothing more can be kept. */
+  refuseFull?(): void;
+  /** Stores trials permanently before the next ones begin; those in turns together. */
+  record?(trials: Trial[]): Promise<void>;
+  /** Decides after each trial whether the run continues; by default until all are measured. */
+  decide?(trials: Trial[]): 'continue' | 'stop';
+  /** Returns a function that is false for planned trials that nothing needs any more: the comparisons of their targets are decided. */
+  due?(trials: Trial[]): (planned: PlannedTrial) => boolean;
+  on?(event: RunEvent): void;
 }
 
 interface PreparedRun {
@@ -46,13 +48,13 @@ export async function run(
   const open = [...units.values()].filter((unit) => unit.every(({ id }) => !kept.has(id)));
   let of = kept.size + open.flat().length;
   for (const [at, whole] of open.entries()) {
-    if (effects.interrupted() || effects.decide(trials) === 'stop') break;
-    const isDue = effects.due(trials);
+    if (effects.interrupted() || effects.decide?.(trials) === 'stop') break;
+    const isDue = effects.due?.(trials) ?? (() => true);
     const unit = whole.filter(isDue);
     if (unit.length < whole.length) of = trials.length + open.slice(at).flat().filter(isDue).length;
     if (unit.length === 0) continue;
     for (const [index, planned] of unit.entries())
-      effects.on({ kind: 'started', planned, done: trials.length + index, of });
+      effects.on?.({ kind: 'started', planned, done: trials.length + index, of });
     const entries = unit.map((planned) => {
       const context = contextOf(launchable.get(planned.target) as Launchable, { plan, placed });
       return { planned, context: { ...context, earlier: searchesBefore(trials, planned) } };
@@ -60,10 +62,11 @@ export async function run(
     const measured = await measureTogether(entries, effects);
     // An interrupted trial is not stored: --resume measures it again.
     if (effects.interrupted()) break;
-    await effects.record(measured);
+    effects.refuseFull?.();
+    await effects.record?.(measured);
     for (const trial of measured) {
       trials.push(trial);
-      effects.on({ kind: 'ended', trial, done: trials.length, of });
+      effects.on?.({ kind: 'ended', trial, done: trials.length, of });
     }
     refuseUsedUp(measured);
   }
