@@ -1,11 +1,10 @@
 import { measuredOf } from 'bench-model/trial';
 import { coresOf } from 'bench-model/planned';
-import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
 import type { Placement } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
-import { listUserRequests } from 'bench-targets/catalogue/workloads/requests/sent';
+import { listUserRequests, nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
 import { NOT_KEPT } from 'bench-machine/redact';
 import type { StoredRun } from './results/store.ts';
 
@@ -84,7 +83,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['hosts of the rounds', plan.spread?.hosts],
     ['engine', plan.engine],
     ['load driver', drivers.toSorted().join(', ') || undefined],
-    ['background', describeBackground(plan.background)],
+    ['background', plan.background && nameRequest(plan.background)],
     ['kind of trial', describeTurns(plan)],
     ['upstream', companions.upstream?.kind],
     ['database', database && `${database.kind} ${database.version}, ${database.maxConnections} connections`],

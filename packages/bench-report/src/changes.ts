@@ -1,6 +1,6 @@
 import { coresOf } from 'bench-model/planned';
 import { describeUnknown } from 'bench-analysis/unlike';
-import { describeBackground } from 'bench-targets/catalogue/background';
+import { nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { explainBuildsBetween } from './interpreters.ts';
 import { listGiven } from './words.ts';
@@ -46,7 +46,7 @@ function environmentOf(run: StoredRun): Map<string, string> {
     ['workers', String(plan.workers)],
     ['threads', String(plan.threads ?? 'default of the stack')],
     ['cores', String(coresOf(plan))],
-    ['background', describeBackground(plan.background) ?? 'none'],
+    ['background', plan.background === undefined ? 'none' : nameRequest(plan.background)],
   ];
   return new Map([...(plan.attached === undefined ? launched : []), ...versionsOf(run)]);
 }

@@ -1,7 +1,7 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
 import { labelOf } from 'bench-targets/catalogue/copy-label';
 import { longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
-import { describeBackground } from 'bench-targets/catalogue/background';
+import { nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
 import { describeLoad } from 'bench-model/engines';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
@@ -138,7 +138,7 @@ export function describeTurns(
 export function describeDisturbance({ background }: Plan): string[] {
   return background === undefined
     ? []
-    : [`background: ${describeBackground(background)}, kept in flight during the warm-up and the window`];
+    : [`background: ${nameRequest(background)}, kept in flight during the warm-up and the window`];
 }
 
 function describePlannedHosts(plan: Plan): string[] {

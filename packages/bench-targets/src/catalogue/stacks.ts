@@ -42,11 +42,9 @@ export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
 }
 
 function manifestsAtHome(): string[] {
-  if (HOME.kind === 'repository') {
-    const found = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT });
-    return found.toSorted().map((path) => join(ROOT, path));
-  }
-  return [join(ROOT, 'stack.json')].filter((file) => existsSync(file));
+  const pattern = HOME.kind === 'repository' ? '{packages,python}/*/stack.json' : 'stack.json';
+  const found = globSync(pattern, { cwd: ROOT }).map((path) => join(ROOT, path));
+  return found.filter((file) => existsSync(file)).toSorted();
 }
 
 /** The stacks of the repository: outside of it, their names are known, but they are not there. */

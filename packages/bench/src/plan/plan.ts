@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { readApp } from 'bench-targets/catalogue/projects/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
 import { baselinesOf } from 'bench-analysis/baselines';
-import { describeBackground } from 'bench-targets/catalogue/background';
 import { ENGINES, startsOnly, type EngineName } from 'bench-model/engines';
 import { chooseLooks, mostRounds, scheduleNamed } from 'bench-targets/catalogue/looks';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from 'bench-targets/catalogue/stacks';
@@ -11,7 +10,11 @@ import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/in
 import { refuseFewRows } from './rows.ts';
 import { completeUserRequests, draftOptions } from 'bench-targets/catalogue/workloads/requests/compose';
 import type { UserRequests, AttachedServer } from 'bench-model/requests';
-import { describeUserRequests, nameRoutes } from 'bench-targets/catalogue/workloads/requests/sent';
+import {
+  describeUserRequests,
+  nameRequest,
+  nameRoutes,
+} from 'bench-targets/catalogue/workloads/requests/sent';
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import type { BackgroundRequest } from 'bench-model/settings';
 import type { Target } from 'bench-model/target';
@@ -323,7 +326,7 @@ function repeatTarget(target: Target): Target {
 function disturbTarget(target: Target, background: BackgroundRequest): Target {
   return {
     ...target,
-    id: `${target.id} (with ${describeBackground(background)})`,
+    id: `${target.id} (with ${nameRequest(background)})`,
     repeats: { targetId: target.id, kind: 'background' },
   };
 }

@@ -109,8 +109,9 @@ describe('a server that does not start', () => {
 
   it('misses a database that a file names', async () => {
     write({ 'config/shop.yaml': 'postgres:\n  host: localhost\n  port: 5432\n' });
-    const log = `raise OSError(f'Connect call failed {address}')\nConnectionRefusedError: Connect call failed ('127.0.0.1', 5432)`;
-    const { text, changes } = await troubleOf(log, draftOf('python shop.py'));
+    const log = `  File "/x/site-packages/pg.py", line 1, in dial\nConnectionRefusedError: Connect call failed ('127.0.0.1', 5432)`;
+    const draft = draftOf('python shop.py', { version: '3.14', isChosen: true });
+    const { text, changes } = await troubleOf(log, draft);
     expect([text, changes]).toEqual([
       'PostgreSQL is missing: config/shop.yaml:3 names it. Nothing listens on port 5432: start it there, or let the server read its address from DATABASE_URL',
       [],
