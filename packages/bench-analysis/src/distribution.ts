@@ -1,6 +1,6 @@
 /** Latency distributions, from the histograms that trials keep. */
 import { measuredOf } from 'bench-model/trial';
-import { mergeHistograms } from 'bench-statistics/histogram';
+import { mergeHistograms, TAIL_SUPPORT } from 'bench-statistics/histogram';
 import { METRICS } from 'bench-model/metrics';
 import type { Trial } from 'bench-model/record';
 import { sum } from 'bench-statistics/numbers';
@@ -25,9 +25,6 @@ const PERCENTILES = [
   0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 97.5, 98, 99, 99.5, 99.75, 99.9, 99.95, 99.975,
   99.99, 99.995, 99.999, 99.9995, 99.9999,
 ];
-
-/** The responses that must lie beyond a percentile. */
-const TAIL_SUPPORT = 10;
 
 /** Merges the histograms of the rounds in which the tail is valid, or of all if there are none. Undefined without any. */
 export function distributionOf(trials: readonly Trial[]): Distribution | undefined {

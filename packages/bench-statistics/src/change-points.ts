@@ -74,13 +74,9 @@ export function joinAlike(values: readonly number[], cut: readonly Stretch[], le
     const smallest = Math.min(...steps);
     if (steps.length === 0 || smallest >= least) return levels;
     const at = steps.indexOf(smallest);
-    levels.splice(at, 2, stretchOf(values, levels[at]!.from, levels[at + 1]!.to));
+    const [from, to] = [levels[at]!.from, levels[at + 1]!.to];
+    levels.splice(at, 2, { from, to, centre: median(values.slice(from, to)) });
   }
-}
-
-/** The stretch of `values` from index `from` up to `to`, with its median. */
-function stretchOf(values: readonly number[], from: number, to: number): Stretch {
-  return { from, to, centre: median(values.slice(from, to)) };
 }
 
 /**

@@ -93,7 +93,8 @@ export function growthOf(levels: readonly Level[]): Growth | undefined {
   });
   const perStep = Math.max(1, last.answers - (later[0]?.answers ?? 0)) / parts;
   // A reading can be early or late for the floor of a period.
-  const missed = period === undefined ? 0 : median(risesOf(later));
+  const rises = later.slice(1).map(({ bytes }, index) => bytes - later[index]!.bytes);
+  const missed = period === undefined ? 0 : median([0, ...rises.filter((rise) => rise > 0)]);
   const margin = (studentMargin(steps) + Math.max(STEP_BYTES, missed) / parts) / perStep;
   const interval = { low: estimate - margin, high: estimate + margin };
   return {
@@ -102,11 +103,6 @@ export function growthOf(levels: readonly Level[]): Growth | undefined {
     isKept: periods >= FLOORS.fewest && interval.low > 0 && interval.low * given >= LEAST_SHARE * first.bytes,
     ...(period === undefined && { withoutFall: Math.round(given) }),
   };
-}
-
-function risesOf(levels: readonly Level[]): number[] {
-  const rises = levels.slice(1).map(({ bytes }, index) => bytes - (levels[index]?.bytes ?? 0));
-  return [0, ...rises.filter((rise) => rise > 0)];
 }
 
 /** Returns the most levels from one low to the next, if memory falls by at least this many bytes; undefined if it never does. */

@@ -94,7 +94,7 @@ export function mergeHistograms(encoded: readonly string[]): JsHistogram {
 }
 
 /** The responses that must lie beyond a percentile for it to be reported. */
-const TAIL_SUPPORT = 10;
+export const TAIL_SUPPORT = 10;
 
 /** In thousandths, so that the responses beyond a percentile are a whole number and not 9.999999999999998. */
 const PERCENTILES = [
@@ -221,11 +221,6 @@ export function summarise(sample: LatencySample, waits: readonly Wait[]): Latenc
 /** Returns the wait of this rank, from above 0 on, among waits in ascending order; the longest for a higher rank. */
 function waitAt(waits: readonly Wait[], rank: number): number {
   let counted = 0;
-  let longest = 0;
-  for (const { us, count } of waits) {
-    longest = us;
-    counted += count;
-    if (counted >= rank) break;
-  }
-  return longest;
+  const reached = waits.find(({ count }) => (counted += count) >= rank);
+  return (reached ?? waits.at(-1))?.us ?? 0;
 }

@@ -83,14 +83,10 @@ export function classifySlices(counts: readonly number[]): Shape | undefined {
   const levels = dropPauses(blocks, joined, typical, least);
   const deviation = mean(residualsOf(blocks, levels).map(Math.abs));
   const isErratic = deviation > Math.max(1, ERRATIC * typical, 2 * Math.sqrt(typical));
-  return isErratic ? 'erratic' : nameShape(levels);
-}
-
-function nameShape(levels: readonly Stretch[]): Shape {
-  const rises = levels.slice(1).map((level, i) => level.centre > levels[i]!.centre);
-  if (rises.length === 0) return 'flat';
-  if (rises.every(Boolean)) return 'warm-up';
-  return rises.some(Boolean) ? 'erratic' : 'slowdown';
+  const rises = new Set(levels.slice(1).map((level, i) => level.centre > levels[i]!.centre));
+  if (isErratic || rises.size > 1) return 'erratic';
+  if (rises.size === 0) return 'flat';
+  return rises.has(true) ? 'warm-up' : 'slowdown';
 }
 
 function dropPauses(

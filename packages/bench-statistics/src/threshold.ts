@@ -152,10 +152,6 @@ function priorOf({ place, slope }: Cell, known: Known): number {
   return logOfNormal(Math.log(slope / likelySlope(Math.exp(place), known)) / SLOPE_DEVIATION);
 }
 
-function weightOf(ratio: number, near: number): number {
-  return Math.exp(logOfNormal(Math.log(ratio) / near));
-}
-
 /** A place and a slope, and the logarithm of their likelihood. */
 interface Cell {
   /** The logarithm of a rate. */
@@ -171,7 +167,8 @@ function weigh(
   grid: { centre: number; halfWidth: number; near: number; dispersion: number },
 ): Cell[] {
   const seen = shares.map((one) => {
-    const weight = weightOf(one.perSecond / Math.exp(grid.centre), grid.near) / grid.dispersion;
+    const distance = Math.log(one.perSecond / Math.exp(grid.centre)) / grid.near;
+    const weight = Math.exp(logOfNormal(distance)) / grid.dispersion;
     const share = one.counted / one.requests;
     const most = share > SATURATED ? oddsOf(share) : Infinity;
     return { ...one, odds: oddsOf(level(one)), most, weight };
