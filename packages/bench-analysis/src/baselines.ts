@@ -62,16 +62,9 @@ function defaultBaseline({ upgrade }: Pick<Plan, 'upgrade'>, targets: readonly T
  * copy, or itself undisturbed or with one worker. Targets without a baseline are omitted. Throws a usage error if no target matches.
  */
 export function chooseBaselines(targets: readonly Target[], baseline: string): Pairing[] {
-  if (baseline === ONE_WORKER && targets.some(isScaled))
-    return targets.flatMap(({ id, scale }) =>
-      scale === undefined || scale.of === id ? [] : [[id, scale.of]],
-    );
-  if (baseline === UNDISTURBED && targets.some(isDisturbed)) {
-    return targets.flatMap((target) =>
-      isDisturbed(target) && target.repeats !== undefined ? [[target.id, target.repeats.targetId]] : [],
-    );
-  }
-  if (baseline === UPGRADE) return upgradePairs(targets);
+  const named = NAMED.get(baseline);
+  const found = named === undefined ? [] : pairEach(targets, (target) => named(target, targets));
+  if (found.length > 0 || baseline === UPGRADE) return found;
   const form = FORMS.find((one) => targets.some((target) => namesOf(target)[one] === baseline));
   if (form === undefined) {
     const all = targets.flatMap((target) => Object.values(namesOf(target)));
@@ -81,12 +74,31 @@ export function chooseBaselines(targets: readonly Target[], baseline: string): P
       suggest(baseline, names) ?? `name one of ${names.join(', ')}`,
     );
   }
-  const found = targets.filter((target) => namesOf(target)[form] === baseline);
-  return targets.flatMap((target) => {
-    const own = found.find((one) => form === 'target' || isSameBut(form, one, target))?.id;
-    return own === undefined || own === target.id ? [] : [[target.id, own]];
-  });
+  const chosen = targets.filter((target) => namesOf(target)[form] === baseline);
+  return pairEach(
+    targets,
+    (target) => chosen.find((one) => form === 'target' || isSameBut(form, one, target))?.id,
+  );
 }
+
+function pairEach(targets: readonly Target[], baselineOf: (target: Target) => string | undefined): Pairing[] {
+  const pairs = targets.map((target) => [target.id, baselineOf(target)] as const);
+  return pairs.flatMap(([id, own]) => (own === undefined || own === id ? [] : [[id, own]]));
+}
+
+/**
+ * The baselines with a name of their own. The one of an upgrade has the packages of the lock, no switch on the same line of its
+ * runtime, or the oldest version with the same switches, or without any.
+ */
+const NAMED = new Map<string, (target: Target, targets: readonly Target[]) => string | undefined>([
+  [ONE_WORKER, ({ scale }) => scale?.of],
+  [UNDISTURBED, (target) => (isDisturbed(target) ? target.repeats?.targetId : undefined)],
+  [
+    UPGRADE,
+    (target, targets) =>
+      (lockedOf(target, targets) ?? plainOf(target, targets) ?? oldestOf(target, targets))?.id,
+  ],
+]);
 
 function isScaled({ id, scale }: Target): boolean {
   return scale !== undefined && scale.of !== id;
@@ -98,17 +110,6 @@ const FORMS = ['copy', 'runtime', 'target'] as const;
 /** Returns the names that choose a target as a baseline, by their form. */
 function namesOf({ id, runtime, copy }: Target) {
   return { target: id, copy: copy?.name, runtime: runtime && `@${nameOfRuntime(runtime)}` };
-}
-
-/**
- * Pairs each target with the one that it is an upgrade of: packages with those of the lock, a switch with the same line of its
- * runtime without it, and another version with the oldest one of the same switches, or without any.
- */
-function upgradePairs(targets: readonly Target[]): Pairing[] {
-  return targets.flatMap((target): Pairing[] => {
-    const before = lockedOf(target, targets) ?? plainOf(target, targets) ?? oldestOf(target, targets);
-    return before === undefined ? [] : [[target.id, before.id]];
-  });
 }
 
 function lockedOf(target: Target, targets: readonly Target[]): Target | undefined {
