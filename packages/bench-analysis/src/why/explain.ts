@@ -81,11 +81,8 @@ export function explainPair(
   const whole = widen(compareMeans(...wholes, ERROR), { error: ERROR, deviation });
   const tree = new Tree(why, [baseline, candidate], pair.hunks ?? []);
   const sampled = isNamed ? profiles : [];
-  const units = sampled.map((own) => mean(own.map(({ cpuUs, samples }) => cpuUs / sum(samples))));
-  const compare = <Key>(keysOf: (node: number) => readonly Key[]): Compared<Key> => {
-    const costs = tested(sampled, (profile) => costsBy(profile, keysOf), least);
-    return compareAll(costs, { error: ERROR / FAMILIES / costs.size, least, deviation, units });
-  };
+  const compare = <Key>(keysOf: (node: number) => readonly Key[]): Compared<Key> =>
+    compareAll(sampled, keysOf, { least, deviation });
   const lines = compare((node) => tree.linesOf(node));
   const functions = compare((node) => [functionOf(tree.frameOf(node))]);
   const { path, isMain } = findCause(lines.changed, tree, whole) ?? { path: [], isMain: false };
@@ -176,38 +173,32 @@ export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<nu
 /** A figure of each profile of both sides. */
 export type Costs = [before: number[], after: number[]];
 
-/** Returns the costs of everything that is worth a test, one for each profile of a side. */
-function tested<Key>(
-  profiles: readonly (readonly Profile[])[],
-  costsOf: (profile: Profile) => Map<Key, number>,
-  leastUs: number,
-): Map<Key, Costs> {
-  const costs = profiles.map((own) => own.map(costsOf));
-  const keys = new Set(costs.flat().flatMap((one) => [...one.keys()]));
-  const all = [...keys].map((key): [Key, Costs] => [
-    key,
-    costs.map((own) => own.map((one) => one.get(key) ?? 0)) as Costs,
-  ]);
-  return new Map(all.filter(([, own]) => own.some((one) => mean(one) >= leastUs)));
-}
-
 /** What changed for sure, the largest change first, and the others. */
 interface Compared<Key> {
   changed: [Key, Change][];
   others: Change[];
 }
 
+/** Compares the costs of everything that is worth a test, one for each profile of a side. */
 function compareAll<Key>(
-  costs: Map<Key, Costs>,
-  { error, least, deviation, units }: { error: number; least: number; deviation: number; units: number[] },
+  profiles: readonly (readonly Profile[])[],
+  keysOf: (node: number) => readonly Key[],
+  { least, deviation }: { least: number; deviation: number },
 ): Compared<Key> {
+  const byKey = profiles.map((own) => own.map((profile) => costsBy(profile, keysOf)));
+  const keys = new Set(byKey.flat().flatMap((one) => [...one.keys()]));
+  const costs = [...keys]
+    .map((key): [Key, Costs] => [key, byKey.map((own) => own.map((one) => one.get(key) ?? 0)) as Costs])
+    .filter(([, own]) => own.some((one) => mean(one) >= least));
+  const error = ERROR / FAMILIES / costs.length;
+  const units = profiles.map((own) => mean(own.map(({ cpuUs, samples }) => cpuUs / sum(samples))));
   // The variance of a count of samples is its mean (Poisson), times a factor that all costs share.
   const sampling = (own: Costs): number[] => own.map((values, side) => mean(values) * (units[side] ?? 0));
-  const factors = [...costs.values()].flatMap((own) =>
+  const factors = costs.flatMap(([, own]) =>
     sampling(own).flatMap((one, side) => (one > 0 ? [varianceOf(own[side] as number[]) / one] : [])),
   );
   const factor = Math.max(1, mean(factors));
-  const all = [...costs].map(([key, own]): [Key, Change] => {
+  const all = costs.map(([key, own]): [Key, Change] => {
     const priors = sampling(own).map((one) => factor * one);
     return [key, widen(compareMeans(...own, error, priors), { error, deviation })];
   });
