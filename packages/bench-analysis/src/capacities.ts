@@ -109,7 +109,8 @@ function pool(trials: readonly Trial[]): ReadonlyMap<Trial, number> {
     const times = usualCpu === undefined || cpu === undefined ? 1 : cpu / usualCpu;
     // Per CPU: where that is the limit, another pace of the server or of the machine moves the capacity as much.
     const unit = usual / times;
-    return { unit, shares: relativeTo(capacity, unit) };
+    const steps = capacity.steps.filter(({ generatorBusy }) => generatorBusy <= FULL);
+    return { unit, shares: steps.map((step) => toShares({ ...step, perSecond: step.perSecond / unit })) };
   });
   const shares = relative.map((one) => one.shares);
   const limit = limitSecondsOf(by);
@@ -144,11 +145,4 @@ export function soundSearchOf(trial: Trial): FoundCapacity | undefined {
     ({ code, invalidates }) => code !== 'few-answers' && invalidates.includes('capacity'),
   );
   return isDoubted ? undefined : trial.measured.capacity;
-}
-
-/** Returns the steps that the load generator did not limit, at their rates relative to the usual capacity. */
-function relativeTo({ steps }: FoundCapacity, usual: number): Shares[] {
-  return steps
-    .filter(({ generatorBusy }) => generatorBusy <= FULL)
-    .map((step) => toShares({ ...step, perSecond: step.perSecond / usual }));
 }

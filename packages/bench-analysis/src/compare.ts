@@ -75,7 +75,8 @@ export function compareWithin(run: ComparedRun, question: Question): ComparedTab
  */
 export function contestRun({ plan, stops, trials }: ComparedRun, question: Question): Contest {
   const { by, threshold } = question;
-  const targets = measuredTargets(plan, trials);
+  const known = new Set(trials.map(({ target }) => target.id));
+  const targets = plan.targets.filter(({ id }) => known.has(id));
   const { from, pairings } = pairTargets(plan, targets, question.baseline);
   const isSequential = plan.sequentialTest !== undefined;
   const couples = isSequential ? pairings : pairAll(targets, pairings);
@@ -142,11 +143,6 @@ function rankAll(
       return [...ranks].map(([target, rank]) => [cellOf({ ...here[0]!, target }), rank] as const);
     }),
   );
-}
-
-function measuredTargets(plan: Plan, trials: readonly Trial[]): Target[] {
-  const measured = new Set(trials.map(({ target }) => target.id));
-  return plan.targets.filter(({ id }) => measured.has(id));
 }
 
 /**
@@ -242,12 +238,9 @@ export function scheduleOf(
  * measured there, or in a sequential test each target with its baseline at every place.
  */
 export function countShares(plan: Plan, baseline?: string): number {
-  const {
-    targets: { length },
-    routes,
-  } = plan;
-  if (plan.sequentialTest === undefined) return ((length * (length - 1)) / 2) * (routes?.length ?? 1);
-  return countRows(plan, baseline);
+  const { length } = plan.targets;
+  if (plan.sequentialTest !== undefined) return countRows(plan, baseline);
+  return ((length * (length - 1)) / 2) * (plan.routes?.length ?? 1);
 }
 
 /** Counts the rows of the table of a plan. */

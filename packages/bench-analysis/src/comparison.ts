@@ -1,9 +1,8 @@
 /** The result of a comparison: its figures, and its verdict or the reason for having none. */
-import type { Differences } from 'bench-statistics/two-way';
 import type { MetricId } from 'bench-model/metrics';
 import type { Judgement, Ratio } from './verdict.ts';
 import type { Interval } from 'bench-model/interval';
-import { type Dear, isBounded } from './differences.ts';
+import type { Dear } from './differences.ts';
 
 interface Compared {
   /** The rounds that it rests on, whether their figures are valid or not. */
@@ -89,9 +88,4 @@ export type Comparison = Decided | Undecided;
  */
 export function isOpen({ verdict, byMoreThanThreshold }: Judgement, isBeyond = false): boolean {
   return verdict === 'undecided' || (isBeyond && verdict !== 'same' && !byMoreThanThreshold);
-}
-
-/** Counts the rounds whose differences have no bound above or below. */
-export function countUnbounded(differences: Differences): number {
-  return differences.filter((one) => one === undefined || !isBounded(one)).length;
 }

@@ -31,17 +31,12 @@ export function rankTargets(
 ): Map<string, number> {
   const theta = thetaOf(threshold);
   const known = new Map(
-    contested.flatMap(({ candidate, baseline, located }): [string, Located][] =>
-      located === undefined
-        ? []
-        : [
-            [keyOf(candidate, baseline), located],
-            [keyOf(baseline, candidate), reverse(located)],
-          ],
-    ),
+    contested.map(({ candidate, baseline, located }) => [keyOf(candidate, baseline), located]),
   );
-  const between = (one: string, other: string): Located | undefined =>
-    one === other ? ORIGIN : known.get(keyOf(one, other));
+  const between = (one: string, other: string): Located | undefined => {
+    const back = known.get(keyOf(other, one));
+    return one === other ? ORIGIN : (known.get(keyOf(one, other)) ?? (back && reverse(back)));
+  };
   const isBetter = (one: string, other: string): boolean => {
     const baselines = between(one, other) === undefined ? targets : [other];
     return baselines.some((baseline) => {

@@ -90,18 +90,11 @@ export function locateMean(differences: Differences, error: number): Located | u
   );
   if (located?.interval === undefined) return undefined;
   const { centre, interval } = located;
-  const [below, above] = [
-    mean(known.map(({ value, low }) => value - low)),
-    mean(known.map(({ value, high }) => high - value)),
-  ] as const;
   const isMissing = differences.length - known.length > MOST_MISSING * differences.length;
-  return {
-    centre,
-    interval: {
-      low: isMissing ? -Infinity : interval.low - below,
-      high: isMissing ? Infinity : interval.high + above,
-    },
-  };
+  const reach = (of: (one: Difference) => number): number => (isMissing ? Infinity : mean(known.map(of)));
+  const low = interval.low - reach((one) => one.value - one.low);
+  const high = interval.high + reach((one) => one.high - one.value);
+  return { centre, interval: { low, high } };
 }
 
 /** Rounds in which a server cost far more than usual. */
@@ -163,12 +156,8 @@ export function findDear(differences: Differences, least: number): Dear | undefi
     const distance = (difference?.value ?? centre) - centre;
     return Math.abs(distance) > limit ? [{ round: index + 1, distance }] : [];
   });
-  const [above, below] = [
-    far.filter(({ distance }) => distance > 0),
-    far.filter(({ distance }) => distance < 0),
-  ];
-  const isCandidate = above.length >= below.length;
-  const side = isCandidate ? above : below;
+  const isCandidate = 2 * far.filter(({ distance }) => distance > 0).length >= far.length;
+  const side = far.filter(({ distance }) => distance > 0 === isCandidate);
   if (side.length === 0) return undefined;
   return {
     isCandidate,

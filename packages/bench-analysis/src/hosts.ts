@@ -28,27 +28,20 @@ export function judgeHosts(hosts: readonly HostFigures[], threshold: number): Ju
     if (reference === undefined || cpuUs.length === 0) {
       return { name, verdict: 'unknown', ...(why === undefined ? {} : { why }) };
     }
-    const cpuUsPerRequest = median(cpuUs);
-    if (host === reference) return { name, verdict: 'reference', cpuUsPerRequest };
-    return { name, cpuUsPerRequest, ...compareHosts(cpuUs, reference.cpuUs, threshold) };
+    const found = { name, cpuUsPerRequest: median(cpuUs) };
+    if (host === reference) return { ...found, verdict: 'reference' };
+    // No rounds pair the servers of two hosts: the Hodges-Lehmann shift of the logs.
+    const logs = [cpuUs.map(Math.log), reference.cpuUs.map(Math.log)] as const;
+    const { centre: estimate, interval } = locateShift(...logs, ERROR_BUDGET);
+    const ratio = { estimate: Math.exp(estimate) };
+    if (interval === undefined) return { ...found, verdict: 'alike', ratio };
+    const { verdict, byMoreThanThreshold } = judge(estimate, interval, thetaOf(threshold));
+    return {
+      ...found,
+      verdict: !byMoreThanThreshold ? 'alike' : verdict === 'slower' ? 'slower' : 'faster',
+      ratio: { ...ratio, low: Math.exp(interval.low), high: Math.exp(interval.high) },
+    };
   });
-}
-
-/** Compares the servers of two hosts, which no rounds pair: the Hodges-Lehmann shift of the logs, and its interval. */
-function compareHosts(
-  cpuUs: readonly number[],
-  reference: readonly number[],
-  threshold: number,
-): Pick<JudgedHost, 'verdict' | 'ratio'> {
-  const logs = [cpuUs.map(Math.log), reference.map(Math.log)] as const;
-  const { centre: estimate, interval } = locateShift(...logs, ERROR_BUDGET);
-  const ratio = { estimate: Math.exp(estimate) };
-  if (interval === undefined) return { verdict: 'alike', ratio };
-  const { verdict, byMoreThanThreshold } = judge(estimate, interval, thetaOf(threshold));
-  return {
-    verdict: !byMoreThanThreshold ? 'alike' : verdict === 'slower' ? 'slower' : 'faster',
-    ratio: { ...ratio, low: Math.exp(interval.low), high: Math.exp(interval.high) },
-  };
 }
 
 /**

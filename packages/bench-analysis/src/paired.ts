@@ -3,7 +3,7 @@
  * comparisons of a table share one error budget.
  */
 import type { Schedule } from 'bench-targets/catalogue/looks';
-import { type Comparison, countUnbounded, type Decided } from './comparison.ts';
+import type { Comparison, Decided } from './comparison.ts';
 import {
   findDear,
   findKinds,
@@ -141,7 +141,8 @@ function concludeSample(
   rules: PairedRules,
 ): Comparison {
   const theta = thetaOf(rules.threshold);
-  const compared = { rounds: differences.length, unbounded: countUnbounded(differences) };
+  const unbounded = differences.filter((one) => one === undefined || !isBounded(one)).length;
+  const compared = { rounds: differences.length, unbounded };
   const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
   const why = areEnough ? 'unbounded' : 'too-few-rounds';
   const values = valuesOf(differences);

@@ -3,7 +3,7 @@ import { seenOf } from 'bench-model/trial';
 import { METRICS } from 'bench-model/metrics';
 import type { Counts } from 'bench-model/figures';
 import { present } from 'bench-model/options';
-import { medianOf, sum } from 'bench-statistics/numbers';
+import { medianOf, sumByKey } from 'bench-statistics/numbers';
 import { redactUrl } from 'bench-machine/redact';
 import type { Trial } from 'bench-model/record';
 import { figureOf } from './metrics.ts';
@@ -26,7 +26,7 @@ export function summariseRoutes(trials: readonly Trial[]): Route[] {
     return routes === undefined ? [] : [{ trial, routes }];
   });
   const [first] = told;
-  return (first?.routes ?? []).map(({ counts }, index): Route => {
+  return (first?.routes ?? []).map((_, index): Route => {
     const own = told.flatMap(({ trial, routes }) => {
       const route = routes[index];
       return route === undefined ? [] : [{ trial, route }];
@@ -41,12 +41,9 @@ export function summariseRoutes(trials: readonly Trial[]): Route[] {
       method: 'request',
       path: String(index + 1),
     };
-    const names = Object.keys(counts) as (keyof Counts)[];
     return {
       request: redactUrl(`${method} ${path}`),
-      counts: Object.fromEntries(
-        names.map((name) => [name, sum(own.map(({ route }) => route.counts[name]))]),
-      ) as unknown as Counts,
+      counts: sumByKey(own.map(({ route }) => route.counts)),
       ...present({ p50: middle('p50'), p99: middle('p99') }),
     };
   });

@@ -39,7 +39,11 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
         target,
         connections,
         rounds: rounds.length,
-        fields: mediansOf(rounds.map((one) => one.time)),
+        fields: present(
+          Object.fromEntries(
+            TIME_FIELD_NAMES.map((name) => [name, medianOf(rounds.map(({ time }) => time[name]))]),
+          ),
+        ),
         ...present({
           answers: medianOf(rounds.map((one) => one.answers)),
           cpuUsPerAnswer: medianOf(rounds.map((one) => costOf(one.time, one.answers))),
@@ -47,11 +51,6 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
       };
     })
     .toSorted((a, b) => a.connections - b.connections);
-}
-
-function mediansOf(reports: readonly TimeReport[]): TargetUsage['fields'] {
-  const middle = (name: TimeField) => medianOf(reports.map((report) => report[name]));
-  return present(Object.fromEntries(TIME_FIELD_NAMES.map((name) => [name, middle(name)])));
 }
 
 function costOf({ userSeconds, systemSeconds }: TimeReport, answers = 0): number | undefined {

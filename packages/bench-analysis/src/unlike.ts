@@ -60,6 +60,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
   const { companions = {}, placement } = run.trials[0] ?? {};
   const params = Object.entries(plan.params ?? {}).map(([name, value]) => `${name}=${value}`);
   const drivers = sharedDrivers(run, other).map(([name, version]) => `${name} ${version}`);
+  const protocols = run.trials.flatMap((trial) => measuredOf(trial)?.load.tls?.protocol ?? []);
   const database = companions.database;
   return [
     ['workload', plan.workload],
@@ -73,7 +74,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['warm-up', plan.autoWarmup === true ? 'until each server is warm' : `${plan.warmupSeconds} s`],
     ['collection', describeCollected(run, other)],
     ['load', describeLoad(plan.load)],
-    ['TLS', describeTls(run)],
+    ['TLS', [...new Set(protocols)].toSorted().join(', ') || undefined],
     ['workers', plan.workers],
     ['threads', plan.threads],
     // If neither run specifies cores, they follow the workers.
@@ -101,12 +102,6 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
         ].join(' '),
     ],
   ];
-}
-
-/** `TLSv1.3`; undefined for plain HTTP. */
-function describeTls({ trials }: StoredRun): string | undefined {
-  const all = trials.flatMap((trial) => measuredOf(trial)?.load.tls?.protocol ?? []);
-  return [...new Set(all)].toSorted().join(', ') || undefined;
 }
 
 /** `in turns of 100 ms at 10, 100, one at a time at 10000`: the figures of a server depend on it. */

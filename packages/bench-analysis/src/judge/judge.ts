@@ -1,4 +1,4 @@
-import type { Counts, LatencyUs } from 'bench-model/figures';
+import type { LatencyUs } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
 import type { Alone, HostWindow, Limit, Measured, ServerBudget, Shape } from 'bench-model/measured';
@@ -427,11 +427,6 @@ function judgeCompanions(limit: Limit, companions: readonly Witness[]): Reason[]
         ]
       : [],
   );
-}
-
-/** Marks a server that does not answer after the load because it still works for clients that have left. */
-export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
-  return makeReason('not-verified', { problem, inFlight });
 }
 
 /**

@@ -314,20 +314,16 @@ function check<Name extends keyof Stored>(
   } catch (error) {
     throw new UsageError(`${shown(where)}: cannot be read: ${(error as Error).message}`, hint);
   }
-  if (version !== undefined) refuseVersion(value, where, version);
+  if (version !== undefined && typeof value['schema'] === 'number' && value['schema'] !== version) {
+    const update = HOME.kind === 'repository' ? 'update with git pull' : 'install a newer bench-http';
+    throw new UsageError(
+      `${shown(where)}: has schema ${value['schema']}, and this version of Bench reads only schema ${version}`,
+      `if a newer version wrote it, ${update}; otherwise, measure again`,
+    );
+  }
   const detail = problemWith(schema, value);
   if (detail !== undefined) throw new UsageError(`${shown(where)}: ${problem}: ${detail}`, hint);
   return value as unknown as Stored[Name];
-}
-
-/** Throws a usage error if this has a schema of another version than the one that is read. */
-function refuseVersion({ schema }: Record<string, unknown>, where: string, read: number): void {
-  if (typeof schema !== 'number' || schema === read) return;
-  const update = HOME.kind === 'repository' ? 'update with git pull' : 'install a newer bench-http';
-  throw new UsageError(
-    `${shown(where)}: has schema ${schema}, and this version of Bench reads only schema ${read}`,
-    `if a newer version wrote it, ${update}; otherwise, measure again`,
-  );
 }
 
 /** Returns a path as a user would type it. */

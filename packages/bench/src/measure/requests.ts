@@ -8,7 +8,6 @@ import {
   type Route,
   type WorkloadRequest,
 } from 'bench-targets/catalogue/workloads/workload';
-import { judgeUnverified } from 'bench-analysis/judge/judge';
 import type { LoadSession } from 'bench-load/engine';
 import type { LoadSpec, RouteSpec } from 'bench-load/protocol';
 import type { Server } from 'bench-machine/launch';
@@ -16,6 +15,7 @@ import { TrialError } from 'bench-model/errors';
 import type { LoadResult } from 'bench-model/load';
 import { present } from 'bench-model/options';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { makeReason } from 'bench-model/reasons';
 import { createRandom } from 'bench-statistics/random';
 import { shareOf } from '../plan/rows.ts';
 import type { TrialEffects } from './effects.ts';
@@ -187,7 +187,7 @@ export class Requests {
     const seen = openSeen();
     const after = await this.#verify(trial, seen, 'after').catch((error: unknown) => {
       if (!(error instanceof UnansweredError) || !lifetime?.inFlight) throw error;
-      trial.add(judgeUnverified(error.message, lifetime));
+      trial.add(makeReason('not-verified', { problem: error.message, inFlight: lifetime.inFlight }));
       return expected;
     });
     const changed = expected?.findIndex((one, at) => one !== null && one.sha256 !== after?.[at]?.sha256);
