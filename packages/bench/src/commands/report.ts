@@ -12,9 +12,8 @@ import { toView } from 'bench-report/view';
 import { findRun, readRun, shown } from 'bench-analysis/results/store';
 import { readWhy } from 'bench-analysis/why/store';
 import { isBegun } from '../conduct/begun.ts';
-import { compareTargets, showComparisons } from '../conduct/compared.ts';
+import { compareTargets, showComparisons, showWhy } from '../conduct/compared.ts';
 import { writePage, writeSite } from '../conduct/page.ts';
-import { showWhy } from '../conduct/show-why.ts';
 import { layoutFor, logLine, print, printJson, printStyled } from '../terminal/shell.ts';
 
 export default defineCommand({

@@ -9,7 +9,7 @@ import { writePage } from '../conduct/page.ts';
 import { refuseUnknown } from '../conduct/begun.ts';
 import { openSession } from '../conduct/session.ts';
 import { findPair, pairsOf, profileRun } from '../conduct/why.ts';
-import { showWhy } from '../conduct/show-why.ts';
+import { showWhy } from '../conduct/compared.ts';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { logLine, printJson, terminal } from '../terminal/shell.ts';
 

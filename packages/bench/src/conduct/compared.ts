@@ -1,4 +1,4 @@
-/** The comparisons of a run in the terminal, after its table. */
+/** The comparisons of a run in the terminal, after its table, and their explanation. */
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import type { MetricId } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
@@ -6,7 +6,9 @@ import { viewComparison } from 'bench-report/compare';
 import type { View } from 'bench-report/content';
 import type { Model } from 'bench-report/model/model';
 import { renderTerminal } from 'bench-report/terminal';
-import { layoutFor } from '../terminal/shell.ts';
+import { describeMissing, viewWhy } from 'bench-report/why';
+import type { WhyFile } from 'bench-model/why';
+import { layoutFor, logLine, print, printStyled } from '../terminal/shell.ts';
 import { type ComparedTable, questionOf } from 'bench-analysis/compare';
 
 /**
@@ -30,4 +32,17 @@ export function showComparisons({ run }: Pick<Plan, 'run'>, tables: readonly Com
 /** Returns a view as the terminal shows it in full. */
 export function showView(view: View): string {
   return renderTerminal(view, layoutFor({ isBrief: false }));
+}
+
+/** Prints for each pair sentences about its difference, the table of places and packages that changed, and what a request takes. */
+export function showWhy(why: WhyFile): void {
+  for (const line of describeMissing(why)) logLine(line);
+  for (const view of viewWhy(why)) {
+    print(`${[view.heading, ...view.sentences.map((one) => `  ${one}`)].join('\n')}\n`);
+    for (const one of [view.table, view.use].filter(hasRows)) printStyled(showView(one));
+  }
+}
+
+function hasRows({ groups }: View): boolean {
+  return groups.some(({ rows }) => rows.length > 0);
 }

@@ -15,8 +15,8 @@ import {
 } from 'bench-machine/placement';
 import { preflight } from 'bench-machine/preflight';
 import type { FoundEngine } from 'bench-load/engines';
-import { chooseLauncher } from '../measure/attach.ts';
-import type { Launcher } from '../measure/launcher.ts';
+import { attachLauncher } from '../measure/attach.ts';
+import { freshLauncher, type Launcher } from '../measure/launcher.ts';
 import { placeCopies } from 'bench-targets/prepare/copies/index';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { describeOtherPackages } from 'bench-targets/prepare/projects/packages';
@@ -62,7 +62,7 @@ export async function prepareRun(
   const laid = await placeCopies({ targets: planned, stacks: known, apps, cache: HOME.cache, log });
   const copies = kept.use(laid);
   const companions = await findCompanions({ ...plan, copies: copies.stacks });
-  const launcher = await chooseLauncher(plan);
+  const launcher = plan.attached === undefined ? freshLauncher : await attachLauncher(plan.attached);
   const placed = await prepareMachine(plan, { launcher, log }, companions);
   const host = await readHost();
   check?.(host, placed);

@@ -171,15 +171,13 @@ function showProgress(
   index: number,
   { plan, session, voice, until }: Pick<Surroundings, 'plan' | 'session' | 'voice' | 'until'>,
 ): void {
-  const secondsOf = (all: readonly PlannedTrial[]): number => sum(all.map((one) => secondsFor(plan, one)));
+  const each = sum(Object.values(PROFILE_SECONDS)) + AROUND_SECONDS;
+  const secondsOf = (all: readonly PlannedTrial[]): number =>
+    sum(all.map((one) => warmupSecondsOf(plan, one) + each));
   const fewest = secondsOf(due.slice(index).filter(({ round }) => round <= FEWEST_PROFILES));
   const left = Math.min(secondsOf(due.slice(index)), Math.max(fewest, (until - performance.now()) / 1000));
   session.expect(left);
   const of = `profiling ${due[index]?.target}, ${formatSpan(left)} left`;
   if (voice.screen.isLive) voice.screen.showLive(of);
   else if (index % 4 === 0) voice.log(of);
-}
-
-function secondsFor(plan: Plan, planned: PlannedTrial): number {
-  return warmupSecondsOf(plan, planned) + sum(Object.values(PROFILE_SECONDS)) + AROUND_SECONDS;
 }

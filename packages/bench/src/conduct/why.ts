@@ -67,7 +67,10 @@ export async function profileRun(
   const plan = planProfiles(run.plan, pairs);
   const ready = await prepareRun(plan, { isNamed: true, voice, kept });
   const engines = await findEngines([plan.engine]);
-  refuseOthers(run, readVersions(ready.prepared, ready.companions, engines));
+  const versions = readVersions(ready.prepared, ready.companions, engines);
+  // What only the run needed is left out.
+  const needed = Object.entries(run.versions).filter(([name]) => versions[name] !== undefined);
+  refuseOtherVersions({ ...run, versions: Object.fromEntries(needed) }, versions);
   const profiles = new Profiles();
   await profiles.find(ready.prepared, voice);
   const able = pairs
@@ -109,18 +112,8 @@ function ratioIn(
   if (differences.every((difference) => difference === undefined)) return {};
   const { centre, interval } = locateWithin(differences, 0.05);
   if (interval === undefined || !isBounded(interval)) return {};
-  const [estimate, low, high] = [centre, interval.low, interval.high].map(Math.exp) as [
-    number,
-    number,
-    number,
-  ];
-  return { times: { estimate, low, high } };
-}
-
-/** Throws a usage error if what the profiles need has other versions than in the run. What only the run needed is left out. */
-function refuseOthers(run: StoredRun, versions: StoredRun['versions']): void {
-  const own = Object.entries(run.versions).filter(([name]) => versions[name] !== undefined);
-  refuseOtherVersions({ ...run, versions: Object.fromEntries(own) }, versions);
+  const { exp } = Math;
+  return { times: { estimate: exp(centre), low: exp(interval.low), high: exp(interval.high) } };
 }
 
 /** Plans fresh servers of both sides. */

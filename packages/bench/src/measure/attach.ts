@@ -3,12 +3,11 @@
 import { lookup } from 'node:dns/promises';
 import type { AttachedServer } from 'bench-model/requests';
 import type { Target } from 'bench-model/target';
-import type { Plan } from 'bench-model/plan';
 import { UsageError } from 'bench-model/errors';
 import type { ServerProcess } from 'bench-model/record';
 import { identify } from 'bench-machine/identity';
 import type { Server } from 'bench-machine/launch';
-import { freshLauncher, type Launcher } from './launcher.ts';
+import type { Launcher } from './launcher.ts';
 import { findListener, isThisMachine } from 'bench-machine/listener';
 import { placeBeside, readCores, whyNotPinned } from 'bench-machine/placement';
 import { isListening } from 'bench-machine/ports';
@@ -24,11 +23,6 @@ interface Place {
   process: ServerProcess | undefined;
   /** The reason why the process is unknown; absent if it is known. */
   unknown?: string;
-}
-
-/** Chooses the launcher of a plan. Throws a usage error if a server at an address does not respond. */
-export async function chooseLauncher({ attached }: Plan): Promise<Launcher> {
-  return attached === undefined ? freshLauncher : attachLauncher(attached);
 }
 
 /** The launcher of servers that are already running. Throws a usage error if nothing listens at one of them. */
@@ -58,32 +52,26 @@ export async function attachLauncher(servers: readonly AttachedServer[]): Promis
       const ready = targets.map((target) => ({
         target,
         attached: true as const,
-        version: describeProcess(placeOf(target, places, targets).process),
+        version: describeProcess(placeOf(target.id, places, targets).process),
       }));
       return { ready, missing: [] };
     },
     open:
       ({ plan, stopped }) =>
       async (_prepared, planned) => {
-        const target = plan.targets.find(({ id }) => id === planned.target);
-        if (target === undefined) throw new Error(`no target ${planned.target}`);
-        const { url, process } = placeOf(target, places, plan.targets);
+        const { url, process } = placeOf(planned.target, places, plan.targets);
         return toServer(await findServer(url, process), stopped);
       },
   };
 }
 
 /** The place of a target, also of one that repeats another. */
-function placeOf(
-  { id, repeats }: Target,
-  places: ReadonlyMap<string, Place>,
-  targets: readonly Target[],
-): Place {
-  const repeated = targets.find((one) => one.id === repeats?.targetId);
-  if (repeated !== undefined) return placeOf(repeated, places, targets);
+function placeOf(id: string, places: ReadonlyMap<string, Place>, targets: readonly Target[]): Place {
   const place = places.get(id);
-  if (place === undefined) throw new Error(`no server of ${id}`);
-  return place;
+  if (place !== undefined) return place;
+  const repeats = targets.find((one) => one.id === id)?.repeats;
+  if (repeats === undefined) throw new Error(`no server of ${id}`);
+  return placeOf(repeats.targetId, places, targets);
 }
 
 /** Throws a usage error if two names refer to the same process: their difference would be noise. */
