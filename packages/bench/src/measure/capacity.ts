@@ -401,21 +401,14 @@ export function describeLoops(
   };
   const points = curve?.map(({ share, ...step }) => ({ ...present({ share }), ...describe(step) }));
   if (search === undefined) return present({ curve: points });
-  const { found, pacePerSecond, steps } = search;
+  const { found, pacePerSecond } = search;
   const { perSecond, bound, by } = found;
-  return {
-    ...present({ curve: points }),
-    capacity: {
-      perSecond,
-      ...(bound && { bound }),
-      by,
-      pacePerSecond,
-      steps: steps.map((step) => {
-        const broken = sharesOf(by, step.perSecond, step.load);
-        return { ...describe(step), requests: broken.requests, brokenShare: shareOf(broken) };
-      }),
-    },
-  };
+  const steps = search.steps.map((step) => {
+    const broken = sharesOf(by, step.perSecond, step.load);
+    return { ...describe(step), requests: broken.requests, brokenShare: shareOf(broken) };
+  });
+  const capacity = { perSecond, ...present({ bound }), by, pacePerSecond, steps };
+  return { ...present({ curve: points }), capacity };
 }
 
 function busiest(load: LoadResult): number {

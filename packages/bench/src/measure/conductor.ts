@@ -83,8 +83,6 @@ interface StartedServer {
 interface Loading {
   plan: Plan;
   clock: Clock;
-  /** Returns the exact warm-up of a side in seconds; undefined if it ends when the server is warm. */
-  seconds: (side: Side) => number | undefined;
 }
 
 /** Loads the servers with all requests if they share them, and then with one after the other. */
@@ -97,21 +95,22 @@ async function loadAll(
   await using generators = new Generators(effects.load(), plan.generators);
   const { clock } = effects;
   const isShared = route !== undefined && life !== undefined;
-  const isWarm = (side: Side): boolean =>
-    isShared && side.trial !== undefined && side.life.requests.isWarmedUp(side.trial);
-  const seconds = (side: Side): number | undefined => (isWarm(side) ? ROUTE_SECONDS.warmup : undefined);
   if (isShared) {
+    const warmed = sides.filter(
+      ({ trial, life: own }) => trial !== undefined && own.requests.isWarmedUp(trial),
+    );
+    for (const side of warmed) side.warmupSeconds = ROUTE_SECONDS.warmup;
     const whole = servers
-      .filter((server) => sides.some((side) => side.life === server.life && isWarm(side)))
+      .filter((server) => warmed.some((side) => side.life === server.life))
       .map((server) => sideOf(server.life, server.ready));
     await withSessions(whole, { plan, generators }, async (loaded) => {
-      await warmSides(loaded, { plan, clock, seconds });
+      await warmSides(loaded, plan);
     });
   }
   for (const own of Map.groupBy(sides, ({ outcome }) => outcome.planned.route).values()) {
     const here = own.filter(({ outcome }) => !outcome.failed);
     if (isShared) for (const one of here) await attempt(one.outcome, () => one.life.rest());
-    await withSessions(here, { plan, generators }, (loaded) => loadInTurn(loaded, { plan, clock, seconds }));
+    await withSessions(here, { plan, generators }, (loaded) => loadInTurn(loaded, { plan, clock }));
   }
 }
 
@@ -122,12 +121,12 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
   const [only, ...others] = loaded;
   if (only === undefined) return;
   if (load.mode === 'promise') {
-    await searchCapacity(only, plan, load.promises, () => warmSides([only], loading));
+    await searchCapacity(only, plan, load.promises, () => warmSides([only], plan));
     return;
   }
-  const cycleSeconds = await warmSides(loaded, loading);
+  const cycleSeconds = await warmSides(loaded, plan);
   if (others.length === 0) {
-    await loadAlone(only, cycleSeconds, loading);
+    await loadAlone(only, cycleSeconds, plan);
     return;
   }
   const turning = loaded.flatMap((one) => {
@@ -162,11 +161,11 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
 }
 
 /** Opens the window of a server that is loaded alone, and then the open loops at other loads of the plan. */
-async function loadAlone(one: Loaded, cycleSeconds: number, { plan, seconds }: Loading): Promise<void> {
+async function loadAlone(one: Loaded, cycleSeconds: number, plan: Plan): Promise<void> {
   const { load } = plan;
   const loops = load.mode === 'open' && load.curve !== undefined ? new OpenLoops(one, plan) : undefined;
   const whole: Window = {
-    warmupSeconds: rampOf({ ...one, seconds: seconds(one.side) }, plan, cycleSeconds),
+    warmupSeconds: rampOf(one, plan, cycleSeconds),
     windowSeconds: load.mode === 'amount' ? AMOUNT_SECONDS : plan.windowSeconds,
     load,
     ...loops?.gaps(),
@@ -306,12 +305,11 @@ export function splitWindow(whole: Window, everySeconds = Infinity): Window[] {
 }
 
 /** Warms up sides by turns. Returns the time between the responses of a connection, in seconds, of the slowest to answer. */
-async function warmSides(loaded: readonly Loaded[], { plan, seconds }: Loading): Promise<number> {
+async function warmSides(loaded: readonly Loaded[], plan: Plan): Promise<number> {
   const compares = loaded.length > 1 && comparesByTurns(plan);
   // What works beside the load does so in the warm-up too, and ends with the window.
   for (const { side } of loaded) side.life.duringLoad();
-  const servers = loaded.map((one) => ({ ...one, seconds: seconds(one.side) }));
-  const { cycleSeconds, trends } = await warmUp(servers, plan, { compares });
+  const { cycleSeconds, trends } = await warmUp(loaded, plan, { compares });
   const targets = loaded.map(({ side }) => side.outcome.planned.target);
   noteAll(loaded, explainTrends(trends, targets, 'after the warm-up'));
   return cycleSeconds;

@@ -19,6 +19,8 @@ export interface Side {
   ready: ReadyServer;
   /** Its load, with the token of now. */
   spec: LoadSpec;
+  /** Its exact warm-up, in seconds; absent if it ends when the server is warm. */
+  warmupSeconds?: number;
   samples: Sampled[];
   result: Partial<Omit<WindowResult, 'sampled'>>;
 }

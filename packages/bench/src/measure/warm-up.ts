@@ -16,49 +16,42 @@ const RAMP_SECONDS = 0.5;
 /** A tool, or generators on other hosts, are ordered anew for each slice. */
 const ORDERED_SLICE_SECONDS = 1;
 
-/** A server to warm up; for exactly this time if it is given, in seconds. */
-type Warmable = Loaded & { seconds?: number | undefined };
-
 /** Warms up servers by turns. Returns the time between the responses of a connection in seconds, of the slowest, and the trends of the ratios if they are compared. */
 export async function warmUp(
-  servers: readonly Warmable[],
+  servers: readonly Loaded[],
   plan: Plan,
   { compares }: { compares: boolean },
 ): Promise<{ cycleSeconds: number; trends: RatioTrend[] }> {
   const sides = servers.map((server) => sideOf(server, plan));
   const narrow = new Map<number, () => Promise<void>>();
-  for (const [index, { side, seconds }] of servers.entries()) {
-    if (seconds !== undefined || !waitsForCompilers(side.ready.seen?.runtime)) continue;
+  for (const [index, { side }] of servers.entries()) {
+    if (side.warmupSeconds !== undefined || !waitsForCompilers(side.ready.seen?.runtime)) continue;
     const pin = await side.ready.widen();
     if (pin !== undefined) narrow.set(index, pin);
   }
-  const {
-    cycleSeconds,
-    trends,
-    sides: warmed,
-  } = await warmTogether(sides, { compares }).finally(async () => {
+  const warmed = await warmTogether(sides, { compares }).finally(async () => {
     for (const pin of narrow.values()) await pin();
   });
   for (const index of narrow.keys()) await sides[index]?.fire(SETTLE_SECONDS);
   for (const [index, { side }] of servers.entries()) {
-    const { seconds = 0, compilersShare } = warmed[index] ?? {};
+    const { seconds = 0, compilersShare } = warmed.sides[index] ?? {};
     for (const trial of side.trial === undefined ? side.life.trials : [side.trial]) {
       trial.addWarmup(seconds);
       if (compilersShare !== undefined && !trial.failed)
         trial.add(makeReason('compiling', { share: compilersShare, seconds }));
     }
   }
-  return { cycleSeconds, trends };
+  return warmed;
 }
 
 /** Returns the time under load before the window of a server that is measured alone, in seconds. */
-export function rampOf({ side, seconds, session }: Warmable, plan: Plan, cycleSeconds: number): number {
+export function rampOf({ side, session }: Loaded, plan: Plan, cycleSeconds: number): number {
   // A tool opens new connections for its window.
-  if (seconds === 0 || plan.warmupSeconds === 0 || session.count === undefined) return 0;
+  if (plan.warmupSeconds === 0 || session.count === undefined) return 0;
   return Math.max(RAMP_SECONDS, cycleSeconds, side.spec.spreadSeconds ?? 0);
 }
 
-function sideOf(server: Warmable, plan: Plan): WarmingSide {
+function sideOf(server: Loaded, plan: Plan): WarmingSide {
   const { session, silence, attempt } = server;
   const { life, trial, outcome, ready } = server.side;
   const span = inWhole(spanOf(server, plan), session);
@@ -89,7 +82,7 @@ function sideOf(server: Warmable, plan: Plan): WarmingSide {
 }
 
 /** Returns the length of a slice of load in seconds. One whose time is set needs none to be judged by. */
-function sliceFor({ side, session }: Warmable, { leastSeconds, mostSeconds }: Span): number {
+function sliceFor({ side, session }: Loaded, { leastSeconds, mostSeconds }: Span): number {
   const isSet = leastSeconds === mostSeconds;
   const least = isSet ? LONGEST_SLICE_SECONDS : sliceOf(leastSeconds);
   const ordered = isSet ? leastSeconds : ORDERED_SLICE_SECONDS;
@@ -112,11 +105,11 @@ function exactly(seconds: number): Span {
 }
 
 /** Returns the shortest and the longest warm-up of a server, in seconds. */
-function spanOf({ side, seconds }: Warmable, plan: Plan): Span {
-  const { ready, spec } = side;
+function spanOf({ side }: Loaded, plan: Plan): Span {
+  const { ready, spec, warmupSeconds } = side;
   const { seen, prepared } = ready;
   const mostSeconds = prepared?.stack.warmupSeconds ?? LONGEST_WARMUP_SECONDS;
-  if (seconds !== undefined) return exactly(seconds);
+  if (warmupSeconds !== undefined) return exactly(warmupSeconds);
   if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
   const own = leastWarmup({
     runtime: seen?.runtime,

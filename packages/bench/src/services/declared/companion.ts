@@ -120,11 +120,17 @@ async function refuseImpossible({ stack, services: found }: Declared, takesTurns
   }
 }
 
-/** The services that have started, in their order. */
+/** A service that has started. */
 interface Started {
-  addresses: Record<string, Addresses[string]>;
-  processes: CompanionProcess[];
-  databases: OpenDatabase[];
+  name: string;
+  address: Addresses[string];
+  /** Undefined if it is unknown. */
+  process: CompanionProcess | undefined;
+  database?: OpenDatabase;
+}
+
+function addressesOf(all: readonly Started[]): Addresses {
+  return Object.fromEntries(all.map(({ name, address }) => [name, address]));
 }
 
 /** What starts the services of a stack. */
@@ -135,34 +141,27 @@ interface Starter {
   contextFor: (id: string) => ProgramContext;
 }
 
-/** Starts services in their order, beside those that run already. Throws a companion error if one fails. `id` begins the names of their logs. */
+/** Starts services in their order, and returns them after those that run already. Throws a companion error if one fails. `id` begins the names of their logs. */
 async function startAll(
   wanted: readonly [name: string, Service][],
-  running: Started,
+  running: readonly Started[],
   id: string,
   { started, servers, contextFor }: Starter,
-): Promise<Started> {
-  const addresses = { ...running.addresses };
-  const processes = [...running.processes];
-  const databases = [...running.databases];
+): Promise<Started[]> {
+  const all = [...running];
   for (const [index, [name, service]] of wanted.entries()) {
-    let process: CompanionProcess | undefined;
     if ('use' in service) {
       const server = servers[service.use] as DatabaseServer;
-      const opened = started.use(await server.openEmpty());
-      databases.push(opened);
-      addresses[name] = opened.address;
-      process = server.process();
+      const database = started.use(await server.openEmpty());
+      all.push({ name, address: database.address, process: server.process(), database });
     } else {
       const context = contextFor(`${id}s${index}-${name}`);
-      const { server, address } = await startService(name, service, addresses, context);
+      const { server, address } = await startService(name, service, addressesOf(all), context);
       started.use(server);
-      addresses[name] = address;
-      process = processOf(server);
+      all.push({ name, address, process: processOf(server) });
     }
-    if (process !== undefined) processes.push(process);
   }
-  return { addresses, processes, databases };
+  return all;
 }
 
 /** Starts the services that live as long as the run. Throws a trial error with the last lines of a service that does not start. */
@@ -188,12 +187,11 @@ async function startDeclared(
       isStopped: () => isStopped,
     }),
   });
-  const shared = new Map<string, Started>();
+  const shared = new Map<string, Started[]>();
   for (const [index, one] of all.entries()) {
     if (shared.has(nameShared(one))) continue;
     const ofRun = Object.entries(one.services).filter(([, service]) => isOfRun(service));
-    const none: Started = { addresses: {}, processes: [], databases: [] };
-    const given = startAll(ofRun, none, `run${index}`, { ...starterFor(one), started });
+    const given = startAll(ofRun, [], `run${index}`, { ...starterFor(one), started });
     shared.set(nameShared(one), await given.catch(sayAll));
   }
   const kept = started.move();
@@ -255,14 +253,15 @@ function describeDeclared({ services: found, setup }: Declared, databases: Datab
 async function beginTrial(
   { services: declared, setup, stack }: Declared,
   { id, target, prepared }: CompanionTrial,
-  given: Started,
+  given: readonly Started[],
   starter: Omit<Starter, 'started'>,
 ): Promise<TrialCompanion> {
   await using started = new AsyncDisposableStack();
   const startedAt = performance.now();
   const number = id.split('-', 1)[0] ?? id;
   const ofTrial = Object.entries(declared).filter(([, service]) => !isOfRun(service));
-  const { addresses, processes, databases } = await startAll(ofTrial, given, number, { ...starter, started });
+  const all = await startAll(ofTrial, given, number, { ...starter, started });
+  const addresses = addressesOf(all);
   const startSeconds = (performance.now() - startedAt) / 1000;
   const env = fillAll(stack.variants[target.variant]?.env ?? {}, addresses);
   if (setup !== undefined) {
@@ -273,12 +272,12 @@ async function beginTrial(
     const context = { ...starter.contextFor(`${number}setup-${stack.name}`), root, prefix: [] };
     await runSetup(setup, { command, env: own }, context);
   }
-  const [only, ...others] = processes;
+  const [only, ...others] = all.flatMap(({ process }) => process ?? []);
   const kept = started.move();
   return {
     env,
     process: () => (others.length === 0 ? only : undefined),
-    ...countsOf(databases),
+    ...countsOf(all.flatMap(({ database }) => database ?? [])),
     limit: 'services',
     record: (resources): ServicesUse => ({ startSeconds, ...present({ resources }) }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

@@ -158,13 +158,6 @@ export async function startUpstream(
       const end = describeEnd(server);
       throw wrong(end === undefined ? `does not respond: ${error.message}` : `has ended (${end})`);
     });
-  const countRequests = async (): Promise<number> => {
-    const { status, body } = await get('/count');
-    const count = parseCount(body.toString());
-    if (status !== 200 || !Number.isInteger(count))
-      throw wrong(`does not report its count (status ${status})`);
-    return count - own;
-  };
   const look = (): Promise<string | undefined> =>
     ask('/count').then(
       () => undefined,
@@ -191,7 +184,11 @@ export async function startUpstream(
         if (status !== 200) throw wrong(`responded to ${pathOf(0)} with status ${status}`);
         if (body.toString() !== fixtures[0]) throw wrong(`responded to ${pathOf(0)} with another body`);
       }
-      return { requests: await countRequests(), fetchUs: Math.min(...times) };
+      const { status, body } = await get('/count');
+      const count = parseCount(body.toString());
+      if (status !== 200 || !Number.isInteger(count))
+        throw wrong(`does not report its count (status ${status})`);
+      return { requests: count - own, fetchUs: Math.min(...times) };
     },
     [Symbol.asyncDispose]: stop,
   };
