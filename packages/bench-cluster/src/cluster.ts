@@ -1,4 +1,5 @@
 /** A cluster as a run uses it: the hosts that send its load, as one engine. */
+import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { commandLine } from 'bench-machine/home';
 import { listOwnAddresses } from 'bench-machine/ports';
 import type { Cluster as ClusterSpec } from 'bench-model/cluster';
@@ -13,28 +14,23 @@ import { ClusterSession } from './session.ts';
 
 /** Joins the cluster of a plan, and finds the address of this host in it. Throws a usage error if that is not possible. */
 export async function openCluster(spec: ClusterSpec, log?: (line: string) => void): Promise<OpenCluster> {
-  const gateway = await Gateway.join(await provideProgram(log), spec.address);
+  await using opened = new AsyncDisposableStack();
+  const gateway = opened.use(await Gateway.join(await provideProgram(log), spec.address));
   const place = placeHosts(gateway, spec);
-  const leave = (): Promise<void> => gateway[Symbol.asyncDispose]();
-  try {
-    const host = spec.server ?? (await findOwnAddress(gateway, spec));
-    return {
-      host,
-      engine: {
-        name: 'autocannon',
-        version: DRIVER_VERSION,
-        create: ({ placed }) => ({
-          name: 'autocannon',
-          version: DRIVER_VERSION,
-          open: (load) => new ClusterSession({ ...spec, place: () => place(placed.generator) }, load),
-        }),
-      },
-      [Symbol.asyncDispose]: leave,
-    };
-  } catch (error) {
-    await leave();
-    throw error;
-  }
+  const host = spec.server ?? (await findOwnAddress(gateway, spec));
+  opened.move();
+  const driver = { name: 'autocannon', version: DRIVER_VERSION };
+  return {
+    host,
+    engine: {
+      ...driver,
+      create: ({ placed }) => ({
+        ...driver,
+        open: (load) => new ClusterSession({ ...spec, place: () => place(placed.generator) }, load),
+      }),
+    },
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
 }
 
 /** Returns the address of this host in the cluster. Throws a usage error if servers belong on another host. */

@@ -1,6 +1,7 @@
 /** The hosts that rounds are spread over: placed, checked, and each running the program of this checkout. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import type { Spread } from 'bench-model/cluster';
 import { TrialError, UsageError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
@@ -34,25 +35,22 @@ export interface OpenHosts extends AsyncDisposable {
 
 /** Joins a cluster, and checks the hosts that a run is to be spread over. Throws an error that names those that do not fit. */
 export async function openHosts(spec: Spread, log: (line: string) => void): Promise<OpenHosts> {
-  const gateway = await Gateway.join(await provideProgram(log), spec.address);
-  try {
-    const hosts = await inspectCluster(gateway, spec);
-    refuseUnfit(hosts);
-    const unequal = findUnequal(hosts);
-    if (unequal.length > 0) {
-      throw new UsageError(
-        `rounds can only be spread over equal hosts: ${unequal.join('; ')}`,
-        'give the role to equal hosts only',
-      );
-    }
-    return {
-      hosts: hosts.map((host) => new OrderedHost(gateway, host, spec.checkout ?? HOME.root, log)),
-      [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
-    };
-  } catch (error) {
-    await gateway[Symbol.asyncDispose]();
-    throw error;
+  await using opened = new AsyncDisposableStack();
+  const gateway = opened.use(await Gateway.join(await provideProgram(log), spec.address));
+  const hosts = await inspectCluster(gateway, spec);
+  refuseUnfit(hosts);
+  const unequal = findUnequal(hosts);
+  if (unequal.length > 0) {
+    throw new UsageError(
+      `rounds can only be spread over equal hosts: ${unequal.join('; ')}`,
+      'give the role to equal hosts only',
+    );
   }
+  opened.move();
+  return {
+    hosts: hosts.map((host) => new OrderedHost(gateway, host, spec.checkout ?? HOME.root, log)),
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
 }
 
 /** The facts in which the hosts of a spread run must be equal. */

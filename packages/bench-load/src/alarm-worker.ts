@@ -2,8 +2,10 @@
  * The thread of an alarm: waits until the time in shared memory and tells the event loop. It waits less than the whole time, by
  * as much as its last waits were too long, and spins for the rest.
  */
-import { readlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { readLink } from 'bench-machine/procfs';
+import { orUndefined } from 'bench-model/errors';
 import { clamp } from 'bench-statistics/numbers';
 import { sharedNowMs, type AlarmClock } from './alarm-clock.ts';
 
@@ -39,10 +41,7 @@ for (;;) {
 /** Has the kernel end the waits of this thread in time: by default, it may take 50 µs longer to end several at once. */
 function tightenTimers(): void {
   if (process.platform !== 'linux') return;
-  try {
-    const thread = readlinkSync('/proc/thread-self').split('/').at(-1) ?? '';
-    writeFileSync(`/proc/${thread}/timerslack_ns`, '1');
-  } catch {
-    // Without the permission, requests leave a little later, which is recorded.
-  }
+  const thread = readLink('/proc/thread-self').split('/').at(-1) ?? '';
+  // Without the permission, requests leave a little later, which is recorded.
+  orUndefined(() => writeFileSync(`/proc/${thread}/timerslack_ns`, '1'));
 }

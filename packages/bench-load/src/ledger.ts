@@ -3,6 +3,7 @@ import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import { ownCpuUs } from 'bench-machine/cpu';
 import { countAnswers, joinIdleCloses } from 'bench-model/counts';
+import { orUndefined } from 'bench-model/errors';
 import type { Counts } from 'bench-model/figures';
 import type { FirstWrong, IdleCloses, Slices, TlsUse } from 'bench-model/load';
 import { present } from 'bench-model/options';
@@ -710,12 +711,11 @@ export class Ledger {
 
   #judgeSchema(slot: Slot, pieces: Buffer[]): 'right' | 'wrong' {
     this.account.bodiesHashed++;
-    try {
+    const isRight = orUndefined(() => {
       const value: unknown = JSON.parse(Buffer.concat(pieces).toString());
-      return this.#schemas[this.#routeOf[slot.request] ?? 0]?.(value) === undefined ? 'right' : 'wrong';
-    } catch {
-      return 'wrong';
-    }
+      return this.#schemas[this.#routeOf[slot.request] ?? 0]?.(value) === undefined;
+    });
+    return isRight === true ? 'right' : 'wrong';
   }
 
   /** Compares the whole body and the ids in it. */

@@ -1,3 +1,4 @@
+import { orUndefined } from 'bench-model/errors';
 import type { Tls } from 'bench-machine/tls';
 import type {
   Connect,
@@ -250,12 +251,7 @@ export function readLines<T>(
   refuse: (line: string) => void,
 ): void {
   const takeLine = (line: string): void => {
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
-      // It is no message either.
-    }
+    const message = orUndefined<unknown>(() => JSON.parse(line));
     if (typeof message === 'object' && message !== null) take(message as T);
     else refuse(line);
   };

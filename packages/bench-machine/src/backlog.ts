@@ -1,5 +1,5 @@
 import { listOwnAddresses } from './ports.ts';
-import { run } from './subprocess.ts';
+import { tryRun } from './subprocess.ts';
 
 /** The time limit of `ss`. */
 const MOST_MS = 2000;
@@ -13,8 +13,7 @@ export async function readBacklog(host: string, port: number): Promise<number | 
   const isLocal = host === 'localhost' || host.startsWith('127.') || listOwnAddresses().includes(host);
   if (!isLocal) return undefined;
   const argv = ['ss', '-Hltn', `sport = :${port}`];
-  const output = await run(argv, { timeoutMs: MOST_MS }).catch(() => undefined);
-  return output === undefined ? undefined : parseBacklog(output.stdout);
+  return parseBacklog((await tryRun(argv, { timeoutMs: MOST_MS })) ?? '');
 }
 
 /** Parses the smallest backlog from the output of `ss -Hltn`; undefined if nothing listens. */

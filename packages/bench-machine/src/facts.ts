@@ -7,7 +7,7 @@ import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
 import { readTrouble } from './counters.ts';
 import { readNames, readText } from './procfs.ts';
-import { run } from './subprocess.ts';
+import { tryRun } from './subprocess.ts';
 import { timeCommand } from './time.ts';
 
 /** Files that a process opens besides its connections: libraries, logs, pipes, listening sockets. */
@@ -85,7 +85,7 @@ export async function readOpenFiles(): Promise<{ soft: number; hard: number } | 
   // Every command asks several times: on Linux, that starts no shell.
   const told = /^Max open files +(\S+) +(\S+)/m.exec(readText('/proc/self/limits') ?? '')?.slice(1);
   const [soft, hard] =
-    told ?? ((await ask(['/bin/sh', '-c', 'ulimit -Sn; ulimit -Hn'])) ?? '').trim().split('\n');
+    told ?? ((await tryRun(['/bin/sh', '-c', 'ulimit -Sn; ulimit -Hn'])) ?? '').trim().split('\n');
   // macOS reports no limit, but has one.
   const cap = process.platform === 'darwin' ? await sysctl('kern.maxfilesperproc') : undefined;
   const found = { soft: parseLimit(soft, cap), hard: parseLimit(hard, cap) };
@@ -144,7 +144,7 @@ function readTimeWaitReused(): boolean | undefined {
 
 async function readOnBattery(): Promise<boolean | undefined> {
   if (process.platform === 'darwin') {
-    const drawn = /drawing from '(.+)'/.exec((await ask(['/usr/bin/pmset', '-g', 'batt'])) ?? '')?.[1];
+    const drawn = /drawing from '(.+)'/.exec((await tryRun(['/usr/bin/pmset', '-g', 'batt'])) ?? '')?.[1];
     return drawn === undefined ? undefined : drawn === 'Battery Power';
   }
   const supplies = '/sys/class/power_supply';
@@ -158,10 +158,6 @@ async function readOnBattery(): Promise<boolean | undefined> {
 
 /** Reads a number from the sysctl of macOS. */
 export async function sysctl(name: string): Promise<number | undefined> {
-  const text = await ask(['/usr/sbin/sysctl', '-n', name]);
+  const text = await tryRun(['/usr/sbin/sysctl', '-n', name]);
   return text === undefined || text.trim() === '' ? undefined : Number(text);
-}
-
-async function ask(argv: string[]): Promise<string | undefined> {
-  return (await run(argv).catch(() => undefined))?.stdout;
 }

@@ -9,7 +9,7 @@ import type { ServerProcess } from 'bench-model/record';
 import { redactCommand } from './redact.ts';
 import { readAllowedCores } from './placement.ts';
 import { readLink, readWords } from './procfs.ts';
-import { run } from './subprocess.ts';
+import { tryRun } from './subprocess.ts';
 
 /** Runtimes that answer `--version` at once and do nothing else. */
 const RUNTIMES = /^(node|nodejs|bun|deno|python[\d.]*t?|pypy[\d.]*|ruby[\d.]*|php[\d.]*)$/;
@@ -50,8 +50,7 @@ export async function readProgram(pid: number): Promise<string | undefined> {
 }
 
 async function askPs(pid: number, field: string): Promise<string> {
-  const listed = await run(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]).catch(() => undefined);
-  return listed?.stdout.trim() ?? '';
+  return (await tryRun(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]))?.trim() ?? '';
 }
 
 /**
@@ -61,10 +60,8 @@ async function askPs(pid: number, field: string): Promise<string> {
 async function askVersion(path: string, executable: string): Promise<string | undefined> {
   if (!RUNTIMES.test(basename(executable)) || !isTrusted(path)) return undefined;
   const env = { PATH: '/usr/bin:/bin' };
-  const told = await run([path, '--version'], { timeoutMs: VERSION_MS, env, cwd: '/' }).catch(
-    () => undefined,
-  );
-  const [line = ''] = (told?.stdout ?? '').trim().split('\n');
+  const told = await tryRun([path, '--version'], { timeoutMs: VERSION_MS, env, cwd: '/' });
+  const [line = ''] = (told ?? '').trim().split('\n');
   if (line === '') return undefined;
   // Node prints the number alone.
   return (/^v\d/.test(line) ? `${basename(executable)} ${line}` : line).slice(0, 100);

@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns/promises';
 import { listeningSockets, ownersOf, readProcess } from './procfs.ts';
 import { listOwnAddresses } from './ports.ts';
-import { run } from './subprocess.ts';
+import { tryRun } from './subprocess.ts';
 
 /** Programs that listen for a server elsewhere: their CPU and memory are not those of the server. */
 const FORWARDERS = /^(docker-proxy|rootlessport|slirp4netns|com\.docker\.\S*|vpnkit\S*|ssh|sshd|gvproxy)$/;
@@ -26,9 +26,10 @@ export async function findListener(host: string, port: number): Promise<Found> {
   const forwarder = names.find((name) => FORWARDERS.test(name));
   if (forwarder !== undefined)
     return { unknown: `${forwarder} listens on port ${port} and forwards to another process` };
-  const [first, ...others] = rootsOf(holders);
-  if (first !== undefined && others.length === 0) return { pid: first.pid };
-  const list = [first, ...others].flatMap((one) => (one === undefined ? [] : `${one.pid} (${one.name})`));
+  const roots = rootsOf(holders);
+  const [first, second] = roots;
+  if (first !== undefined && second === undefined) return { pid: first.pid };
+  const list = roots.map(({ pid, name }) => `${pid} (${name})`);
   return { unknown: `several processes listen on port ${port}: ${list.join(', ')}` };
 }
 
@@ -48,10 +49,7 @@ async function holdersOf(host: string, port: number): Promise<Holder[]> {
     });
   }
   // -F prints one field per line: p is the process, R its parent, c its command.
-  const listing = await run(['lsof', '-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-FpRc']).catch(() => ({
-    stdout: '',
-  }));
-  return parseLsof(listing.stdout);
+  return parseLsof((await tryRun(['lsof', '-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-FpRc'])) ?? '');
 }
 
 /** Parses the output of `lsof -FpRc`: processes, each with its parent and command. */

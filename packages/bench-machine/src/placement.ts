@@ -3,7 +3,7 @@
 import type { CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
 import { familyOf, readNames, readText } from './procfs.ts';
-import { run } from './subprocess.ts';
+import { run, tryRun } from './subprocess.ts';
 
 /** A logical core that this process may use. */
 export interface Core {
@@ -249,9 +249,8 @@ let asking: Promise<string | undefined> | undefined;
 export async function whyNotPinned(): Promise<string | undefined> {
   if (process.platform === 'darwin') return 'macOS cannot pin processes to cores';
   if (process.platform !== 'linux') return `Bench cannot pin processes on ${process.platform}`;
-  asking ??= run(['taskset', '--version']).then(
-    () => undefined,
-    () => 'taskset is missing (package util-linux)',
+  asking ??= tryRun(['taskset', '--version']).then((told) =>
+    told === undefined ? 'taskset is missing (package util-linux)' : undefined,
   );
   return asking;
 }
