@@ -67,10 +67,11 @@ export async function measureSpread(
   if (kept.length === 0) throw refuseHosts(judged, spread.threshold);
   const made = { schema: RUN_SCHEMA, plan, versions, leftOut, hosts: judged, ...present({ typed }) };
   const folder = resumed?.folder ?? createRun(made, host);
+  const stopped = stopsOf(resumed);
   if (resumed === undefined) noteRun(folder);
   else {
     mendRun(folder);
-    keepStops(folder, stopsOf(resumed));
+    keepStops(folder, stopped, resumed.stops);
   }
 
   let isStopped = false;
@@ -79,7 +80,7 @@ export async function measureSpread(
     for (const one of all) one.stop();
   };
   interrupts.use(voice.onInterrupt(stop, describeStop));
-  const tracker = trackRun(plan, stopsOf(resumed));
+  const tracker = trackRun(plan, stopped);
   const { sequentialTest } = plan;
   const looks = sequentialTest === undefined ? [] : tracker.foreseen.schedule;
   const hosts = all
@@ -114,7 +115,7 @@ export async function measureSpread(
     );
   }
   const stops = tracker.stopsAfter(trials);
-  keepStops(folder, stops);
+  keepStops(folder, stops, stopped);
   const run = { schema: RUN_SCHEMA, plan, stops, versions, leftOut, hosts: resumed?.hosts ?? judged };
   return { run: { ...run, folder, host, trials }, interrupted: isStopped };
 }

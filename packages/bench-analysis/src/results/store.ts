@@ -61,11 +61,10 @@ function toText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Adds to `run.json` the rounds after which the run was stopped. Does nothing if it has these already. */
-export function keepStops(folder: string, stops: number[]): void {
-  const run = readRunFile(folder);
-  if (isDeepStrictEqual(run.stops ?? [], stops)) return;
-  writeReport(folder, 'run.json', toText({ ...run, stops }));
+/** Adds to `run.json` the rounds after which the run was stopped. Does nothing if it has these already, as `kept`. */
+export function keepStops(folder: string, stops: number[], kept: number[] = []): void {
+  if (isDeepStrictEqual(kept, stops)) return;
+  writeReport(folder, 'run.json', toText({ ...readRunFile(folder), stops }));
 }
 
 /** Appends trials to the run and returns once they are on disk. */

@@ -54,7 +54,7 @@ export async function measurePlan(
   const before = stopsOf(resumed);
   if (resumed !== undefined) {
     mendRun(folder);
-    keepStops(folder, before);
+    keepStops(folder, before, resumed.stops);
   }
   const tracker = trackRun(plan, before);
   const stored = resumed?.trials ?? [];
@@ -89,7 +89,7 @@ export async function measurePlan(
   using _ = voice.onInterrupt(stop, () => (known.length > 0 ? SAVED : NOTHING_YET));
   const trials = await run(plan, { placed, prepared, before: stored }, conducted);
   const stops = tracker.stopsAfter(trials);
-  keepStops(folder, stops);
+  keepStops(folder, stops, before);
   return { run: { ...measured, stops, trials }, interrupted: effects.interrupted() };
 }
 
