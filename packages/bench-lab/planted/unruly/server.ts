@@ -14,7 +14,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 const RIGHT = answer(body);
 const BACKLOG = 1024;
 /** At full speed, its load would keep two cores busy. */
-const DELAY_MS = 2;
+const DELAY_MS = 5;
 const SELF = process.argv[1] ?? '';
 
 function answer(

@@ -21,7 +21,7 @@ const REQUEST_US = 200;
 
 /** The planted server: how long its responses wait, and for how long its compiler works. */
 function measure(
-  { waitMs = 10, compileSeconds }: { waitMs?: number; compileSeconds: number },
+  { waitMs = 50, compileSeconds }: { waitMs?: number; compileSeconds: number },
   fields: object = {},
 ): Promise<Seen> {
   const command = ['./compiling', '{host}', '{port}', ...[REQUEST_US, waitMs, compileSeconds].map(String)];

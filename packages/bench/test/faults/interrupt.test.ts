@@ -23,7 +23,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 const PNPM = 'npx -y pnpm@12 bench';
 
 /** Its delays leave the cores to the other tests. */
-const delayed = `--stack ${PLANTED} planted/delays-1-ms --warmup 0`;
+const delayed = `--stack ${PLANTED} planted/delays-5-ms --warmup 0`;
 
 const MOMENTS: Moment[] = [
   {

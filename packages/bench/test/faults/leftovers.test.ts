@@ -10,7 +10,7 @@ import { newToken } from 'bench-machine/scratch';
 import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from '../cli/cli.ts';
 
 /** Its delays leave the cores to the other tests. */
-const DELAYED = ['planted/delays-1-ms', '--stack', PLANTED];
+const DELAYED = ['planted/delays-5-ms', '--stack', PLANTED];
 const LONG = flags({ connections: 1, warmup: 0, duration: 60 });
 /** An amount, because a busy machine may answer nothing in a short window. */
 const SHORT = flags({ connections: 1, amount: 50, warmup: 0, rounds: 1 });
