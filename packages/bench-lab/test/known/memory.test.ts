@@ -8,7 +8,7 @@ import { openRig, PLANTED } from './rig.ts';
 import { parseBench } from '../../testing/samples.ts';
 
 const rig = openRig();
-const LOAD = ['--connections', '10', '--warmup', '1', '--duration', '6'];
+const LOAD = ['--connections', '10', '--rate', '3000', '--warmup', '1', '--duration', '4'];
 
 /** Returns what was measured; a planted reset may also meet the requests that verify a server after its load. */
 function measuredOf(trial: Trial): Pick<Measured, 'load' | 'server' | 'turns'> {
@@ -38,8 +38,8 @@ describe.runIf(process.platform === 'linux')('the memory of a server', () => {
     const stacks = [readManifest(PLANTED)];
     const names = ['keeps-4-kb', 'collects'];
     const options = parseBench([...names.map((name) => `planted/${name}`), ...LOAD, '--rounds', '1']);
-    const capacity = { servers: 2, connections: 100 };
-    const seen = await rig.measureAll(makePlan({ ...options, capacity }, stacks, 'known', 1), stacks);
+    const byTurns = { interleave: true, capacity: { servers: 2, connections: 100 } };
+    const seen = await rig.measureAll(makePlan({ ...options, ...byTurns }, stacks, 'known', 1), stacks);
     const trials = Object.fromEntries(seen.map(({ trial }) => [trial.target.variant, trial]));
     expect(Object.keys(trials).toSorted()).toEqual(names.toSorted());
     for (const [name, trial] of Object.entries(trials)) {

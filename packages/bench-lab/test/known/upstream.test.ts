@@ -108,7 +108,7 @@ describe('a duel over gather', () => {
     const stacks = [vanilla ?? [], readManifest(path('gather/stack.json'))].flat();
     const targets = ['vanilla', 'gather/twice'];
     const words = '--workload gather --param fixtures=2 --param items=3 --connections 4';
-    const length = '--rounds 1 --duration 1 --warmup 0.2';
+    const length = '--rounds 1 --duration 0.5 --warmup 0.2';
     const request = parseBench([...targets, ...words.split(' '), ...length.split(' ')]);
     const all = await rig.measureAll(makePlan({ ...request, interleave: true }, stacks, 'known', 1), stacks);
     const [rightly, twice] = targets.map((id) => all.find(({ trial }) => trial.target.id === id));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunFile } from 'bench-model/run';
 import { FORWARDER, PLANTED, Place, flags, hasProc } from './cli.ts';
 
-const SHORT = { rounds: 1, duration: 0.8, warmup: 0, connections: 2 };
+const SHORT = { rounds: 1, duration: 0.4, warmup: 0, connections: 2 };
 const planted = ['--stack', PLANTED];
 
 function readRunFile(place: Place, run: string): RunFile {
@@ -14,7 +14,7 @@ function readRunFile(place: Place, run: string): RunFile {
 describe('bench --again', () => {
   it('measures an old plan again, and compares, with the changes', async () => {
     await using place = new Place();
-    await place.run('bench', [...planted, 'planted/delays-1-ms', ...flags(SHORT)]);
+    await place.run('bench', [...planted, 'planted/delays-5-ms', ...flags(SHORT)]);
     const [old = ''] = readdirSync(place.results);
     const { status, stdout } = await place.run('bench', ['--again', old]);
     expect(status).toBe(0);
@@ -46,7 +46,7 @@ describe('bench --fail-on', () => {
       await using place = new Place();
       const words = [...planted, 'planted/steady', 'planted/burns'];
       // Its cost is so different that the fewest rounds with a verdict find it.
-      const args = [...words, ...flags({ rounds: 6, duration: 0.3, warmup: 0, connections: 2 })];
+      const args = [...words, ...flags({ rounds: 6, duration: 0.3, warmup: 0, connections: 2, rate: 300 })];
       const slower = await place.run('bench', [...args, '--fail-on', 'slower']);
       expect(slower.stderr).toContain('--fail-on: found slower\n');
       expect(slower.status).toBe(1);
@@ -74,7 +74,7 @@ describe.skipIf(!hasProc)('a duel', () => {
     await using place = new Place();
     const words = '--rounds 50 --connections 2 --duration 0.5 --warmup 0';
     const running = place.startInTerminal(
-      `${FORWARDER} --stack ${PLANTED} planted/steady planted/burns ${words}`,
+      `${FORWARDER} --stack ${PLANTED} planted/delays-1-ms planted/delays-5-ms ${words}`,
     );
     await running.until(() => place.trials().length >= 2, 'the first duel');
     running.type('\u0003');

@@ -7,7 +7,7 @@ import { readProcess } from 'bench-machine/procfs';
 import type { Ended } from '../../../bench-lab/testing/user.ts';
 import { PLANTED, Place, flags } from './cli.ts';
 
-const SHORT = { rounds: 1, duration: 0.8, warmup: 0 };
+const SHORT = { rounds: 1, duration: 0.4, warmup: 0 };
 
 interface Document {
   schema: number;

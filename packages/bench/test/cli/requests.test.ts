@@ -339,7 +339,7 @@ describe('a login', () => {
     await using place = new Place();
     await using shop = await openShop('--token', TOKEN, '--expires', '3');
     const requests = writeRequests(place, { requests: ['GET /health'], login: { ...LOGIN, every: 1 } });
-    const times = flags({ connections: 4, rounds: 1, warmup: 1.2, duration: 3 });
+    const times = flags({ connections: 4, rounds: 1, rate: 200, warmup: 1.2, duration: 3 });
     const args = [...at(shop.url, { 'requests-file': requests }), ...times];
     const { status, stdout, stderr } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
     expect([status, stderr]).toEqual([0, expect.not.stringContaining('error:')]);
@@ -379,7 +379,7 @@ describe.runIf(hasProc)('several running servers', () => {
     const words = [`old=${old.url}`, `new=${now.url}`, '--get', '/health'];
     const { status, stdout } = await place.run('bench', [
       ...words,
-      ...flags({ connections: 2, rounds: 6, warmup: 0, duration: 0.3 }),
+      ...flags({ connections: 2, rounds: 6, warmup: 0, duration: 0.2 }),
       '--detail',
     ]);
     expect(status).toBe(0);
