@@ -58,7 +58,7 @@ describe('one stall of a few connections', () => {
   it('is named as one, because no percentile shows it', async () => {
     const seen = await rig.measure({
       planted: [...SOUND, '--stall-at', '1500', '--stall-ms', '600'],
-      bench: ['--connections', '4', '--duration', '2'],
+      bench: ['--connections', '4', '--amount', '4000'],
     });
     const { latencyUs } = loadOf(seen);
     expect(latencyUs?.max).toBeGreaterThanOrEqual(0.5 * 1e6);
