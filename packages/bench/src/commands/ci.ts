@@ -200,8 +200,10 @@ function conclude(
 }
 
 function describeRun({ run, model }: Reported, { budgets }: Config): string {
+  const { load } = run.plan;
+  const own = load.mode === 'open' ? load.perSecond : undefined;
   const metrics = budgets.flatMap(({ budget: { metric, rate, limit } }) =>
-    limit.kind === 'worse' && rate === rateOf(run.plan)
+    limit.kind === 'worse' && rate === own
       ? [{ by: metric, threshold: limit.share, baseline: limit.against }]
       : [],
   );
@@ -212,10 +214,6 @@ function describeRun({ run, model }: Reported, { budgets }: Config): string {
   // The verdict of a job is that of its budgets.
   const { closing: _, ...view } = toView(model);
   return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(view)].join('\n');
-}
-
-function rateOf({ load }: Plan): number | undefined {
-  return load.mode === 'open' ? load.perSecond : undefined;
 }
 
 /** Writes the summary to the project, and to that of a GitHub job. Returns the path of the first. */

@@ -62,15 +62,12 @@ export default defineCommand({
     const view = time
       ? toTimesView(model)
       : toView(model, { detail, isExplained: why !== undefined, isForeign: !isBegun(run) });
-    if (markdown) {
-      print(renderMarkdown(view));
-      if (detail) print(describeDetail(run.trials));
-      return;
-    }
     const layout = layoutFor({ detail, isBrief: !time });
     const { closing, ...figures } = view;
-    printStyled(renderTerminal(figures, layout));
+    if (markdown) print(renderMarkdown(view));
+    else printStyled(renderTerminal(figures, layout));
     if (detail) print(describeDetail(run.trials));
+    if (markdown) return;
     if (!time) {
       printStyled(showComparisons(run.plan, compareTargets(model)));
       if (why !== undefined) showWhy(why);

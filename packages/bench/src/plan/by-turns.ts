@@ -41,7 +41,7 @@ export function chooseTurns(
   const { targets, rungs, quick } = plan;
   if (interleave === false) return {};
   if (interleave === true) return { byTurns: { rungs, turnSeconds: TURN_SECONDS.comparison } };
-  const compares = comparesRounds(plan);
+  const compares = plan.sequentialTest !== undefined || plan.rounds >= FEWEST_TO_COMPARE;
   if (targets.length < 2 || quick || !mayTakeTurns(plan) || !(compares || makesTable(plan, stacks)))
     return {};
   const apart = whyApart(plan, capacity, stacks);
@@ -55,10 +55,6 @@ export function chooseTurns(
       apart: `the ${targets.length} servers of a round together can have ${most.toLocaleString('en-US')} connections`,
     }),
   };
-}
-
-function comparesRounds({ sequentialTest, rounds }: TurnFacts): boolean {
-  return sequentialTest !== undefined || rounds >= FEWEST_TO_COMPARE;
 }
 
 /** Returns true if the load of a plan can be split into turns. */
