@@ -15,7 +15,7 @@ import {
 } from './differences.ts';
 import { ERROR_BUDGET, fewestToStop, isEarly, isFixed, levelOf, lookAt } from './looks.ts';
 import { medianRank } from 'bench-statistics/median-interval';
-import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
+import { type Located, trimFor } from 'bench-statistics/signed-rank';
 import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
 import { present } from 'bench-model/options';
 import { type Better, judge, roundsToDecide, thetaOf, toRatio } from './verdict.ts';
@@ -211,6 +211,8 @@ export function canDecide(unbounded: number, schedule: Schedule, rows: number, i
     const level = levelOf(look, schedule, rows);
     if (isLimit) return unbounded < medianRank(look.rounds, level);
     const trim = trimFor(look.rounds, level);
-    return trim !== undefined && unbounded <= look.rounds && averagesWith(unbounded, look.rounds) <= trim;
+    // The Walsh averages to which one of these rounds belongs.
+    const open = unbounded * (look.rounds - unbounded) + (unbounded * (unbounded + 1)) / 2;
+    return trim !== undefined && unbounded <= look.rounds && open <= trim;
   });
 }

@@ -41,11 +41,6 @@ export function trimFor(n: number, alpha: number): number | undefined {
   return k < 0 || n === 0 ? undefined : k;
 }
 
-/** The number of Walsh averages of `n` differences to which one of `some` of them belongs. */
-export function averagesWith(some: number, n: number): number {
-  return some * (n - some) + (some * (some + 1)) / 2;
-}
-
 /** The two-sided error of the interval that omits `k` Walsh averages at each end: 2 P(T ≤ k). */
 export function errorOfTrim(n: number, k: number): number {
   const tail = signedRankTail(n);

@@ -35,11 +35,9 @@ const OUTLYING = 3.7;
 export function findTrend(logs: readonly number[], tests = 1): number | undefined {
   const count = logs.length;
   if (count < FEWEST) return undefined;
-  const slopes: number[] = [];
-  for (let later = 1; later < count; later++) {
-    for (let earlier = 0; earlier < later; earlier++)
-      slopes.push(((logs[later] as number) - (logs[earlier] as number)) / (later - earlier));
-  }
+  const slopes = logs.flatMap((log, later) =>
+    logs.slice(0, later).map((before, earlier) => (log - before) / (later - earlier)),
+  );
   const change = median(slopes) * (count - 1);
   if (Math.abs(change) <= LEAST_CHANGE || 2 * upperTail(sureness(logs)) >= ERROR / tests) return undefined;
   return Math.exp(change);
@@ -109,12 +107,9 @@ function residuals(values: readonly number[], basis: readonly number[][]): numbe
 
 /** Returns the variance of a weighted sum of stationary noise with these covariances by lag. */
 function varianceOf(weights: readonly number[], covariance: readonly number[]): number {
-  let variance = 0;
-  for (const [row, one] of weights.entries()) {
-    for (const [column, other] of weights.entries())
-      variance += one * other * (covariance[Math.abs(row - column)] as number);
-  }
-  return variance;
+  const sumBeside = (row: number): number =>
+    sum(weights.map((other, column) => other * (covariance[Math.abs(row - column)] as number)));
+  return sum(weights.map((one, row) => one * sumBeside(row)));
 }
 
 /** The sum of the products of two series, over the shorter one. */

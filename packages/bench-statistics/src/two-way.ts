@@ -91,16 +91,12 @@ function spreadOf(differences: Differences): Spread {
 
 /** The degrees of freedom of the residuals: (targets − 1)(rounds − 1), less one for each figure that is missing. */
 function freedomOf(pairs: readonly Pair[]): number {
-  const [cells, targets, rounds] = [new Set<string>(), new Set<string>(), new Set<number>()];
-  for (const { candidate, baseline, differences } of pairs) {
-    for (const [round, difference] of differences.entries()) {
-      if (difference === undefined) continue;
-      rounds.add(round);
-      for (const target of [candidate, baseline]) {
-        targets.add(target);
-        cells.add(`${round} ${target}`);
-      }
-    }
-  }
-  return Math.max(1, cells.size - targets.size - rounds.size + 1);
+  const known = pairs.flatMap(({ candidate, baseline, differences }) =>
+    differences.flatMap((one, round) =>
+      one ? [candidate, baseline].map((target) => ({ round, target })) : [],
+    ),
+  );
+  const count = (of: (cell: (typeof known)[number]) => unknown): number => new Set(known.map(of)).size;
+  const cells = count(({ round, target }) => `${round} ${target}`);
+  return Math.max(1, cells - count(({ target }) => target) - count(({ round }) => round) + 1);
 }
