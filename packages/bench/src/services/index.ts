@@ -23,16 +23,11 @@ export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]
   return found;
 }
 
-/** Companions for the length of a run. Disposing ends them all. */
-interface RunningCompanions extends AsyncDisposable {
-  all: RunningCompanion[];
-}
-
-/** Starts the companions of a run. If one does not start, those before it are stopped. */
+/** Starts the companions of a run; disposing ends them all. If one does not start, those before it are stopped. */
 export async function startCompanions(
   companions: readonly Companion[],
   context: CompanionContext,
-): Promise<RunningCompanions> {
+): Promise<AsyncDisposable & { all: RunningCompanion[] }> {
   await using started = new AsyncDisposableStack();
   const all: RunningCompanion[] = [];
   for (const companion of companions) all.push(started.use(await companion.start(context)));

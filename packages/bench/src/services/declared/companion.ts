@@ -192,7 +192,11 @@ async function startDeclared(
     if (shared.has(nameShared(one))) continue;
     const ofRun = Object.entries(one.services).filter(([, service]) => isOfRun(service));
     const given = startAll(ofRun, [], `run${index}`, { ...starterFor(one), started });
-    shared.set(nameShared(one), await given.catch(sayAll));
+    // A service that does not start ends the run: the message then holds everything.
+    const explained = given.catch((error: unknown) => {
+      throw error instanceof CompanionError ? error.explained('correct "services" in the manifest') : error;
+    });
+    shared.set(nameShared(one), await explained);
   }
   const kept = started.move();
   return {
@@ -222,12 +226,6 @@ function isOfRun(service: Service): boolean {
 /** Copies of a stack that declare the same services share those that live as long as the run. */
 function nameShared({ stack, services: found }: Declared): string {
   return `${stack.name} ${JSON.stringify(found)}`;
-}
-
-/** A service that does not start ends the run: the message then holds everything. */
-function sayAll(error: unknown): never {
-  if (!(error instanceof CompanionError)) throw error;
-  throw error.explained('correct "services" in the manifest');
 }
 
 function describeDeclared({ services: found, setup }: Declared, databases: Databases): DeclaredServices {

@@ -5,7 +5,7 @@ import { METRIC_IDS } from 'bench-model/metrics';
 import { isFatal } from 'bench-model/reasons';
 import type { BackgroundRequest } from 'bench-model/settings';
 import { judgeBackground } from 'bench-analysis/judge/companions';
-import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
+import { keepInFlight, type Background } from '../../../src/services/background/companion.ts';
 import { sampleBackground } from '../../../../bench-lab/testing/samples.ts';
 
 let server: Server | undefined;
