@@ -99,12 +99,7 @@ export class ServerLife {
   /** True for a JVM that collects serially only because Bench gave it one core. */
   #isSerial = false;
 
-  constructor(
-    planned: PlannedTrial,
-    context: TrialContext,
-    effects: TrialEffects,
-    trials: readonly PlannedTrial[] = [planned],
-  ) {
+  constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects, trials = [planned]) {
     this.planned = planned;
     this.#context = context;
     this.#effects = effects;
@@ -300,12 +295,7 @@ export class ServerLife {
       machineCores: cpus().length,
       companions: this.#parts.map(({ name, companion }) => ({
         companion,
-        evidence: {
-          load,
-          resources: trial.beside[name],
-          placement: placed.placement,
-          besideRequests,
-        },
+        evidence: { load, resources: trial.beside[name], placement: placed.placement, besideRequests },
       })),
     };
     let judged = judgeTrial(trial.head, seen, surroundings);

@@ -6,8 +6,7 @@ import type { LoadSpec } from 'bench-load/protocol';
 import type { Sampled } from 'bench-machine/resources/sampler';
 import type { ReadyServer, ServerLife } from './life.ts';
 import type { LifeTrial } from './trial.ts';
-import { Silence } from './silence.ts';
-import { watchForDeath, type WindowResult } from './window.ts';
+import { Silence, watchForDeath, type WindowResult } from './window.ts';
 
 /** The load on a running server for one of its trials, and the results so far. */
 export interface Side {

@@ -137,10 +137,7 @@ function toldOf(
 function refuseNameless(stacks: readonly Stack[]): void {
   if (stacks.length === 0) throw new TrialError('the profiler saw no function of the server');
   const nameless = stacks.filter(({ frames }) => frames.at(-1)?.name === NAMELESS);
-  const [some, all] = [nameless, stacks].map((own) => sum(own.map(({ samples }) => samples))) as [
-    number,
-    number,
-  ];
+  const [some = 0, all = 0] = [nameless, stacks].map((own) => sum(own.map(({ samples }) => samples)));
   if (some > all / 2)
     throw new TrialError(
       'its functions have no names: the program was built without symbols. If it is one of Go, put go on PATH',

@@ -158,8 +158,8 @@ function watchProtocol(endpoint: Endpoint, first: WorkloadRequest): (seen: Seen)
 /** The addresses of a server that listens on every interface. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
-function describeAddress(endpoint: Endpoint, { method, path, row }: WorkloadRequest): string {
-  return `${method} ${toOrigin(endpoint)}${path}${row === undefined ? '' : ` (${row})`}`;
+function describeAddress(endpoint: Endpoint, request: WorkloadRequest): string {
+  return nameSent({ ...request, path: `${toOrigin(endpoint)}${request.path}` });
 }
 
 /**

@@ -1,4 +1,4 @@
-/** One window on a server: its result, and the death of the server in it. */
+/** The windows on a server: their result, and a server that dies or stops answering in them. */
 
 import { TrialError } from 'bench-model/errors';
 import type { LoadResult } from 'bench-model/load';
@@ -33,4 +33,24 @@ export function watchForDeath(server: Server): { promise: Promise<never> } & Dis
   }, POLL_MS);
   promise.catch(() => {});
   return { promise, [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** The silence of one server: every turn of a server that hangs waits for its open requests. */
+export class Silence {
+  readonly #mostSeconds: number;
+  #ms = 0;
+
+  /** A server may be silent for this long: a request that takes longer has timed out. */
+  constructor(mostSeconds: number) {
+    this.#mostSeconds = mostSeconds;
+  }
+
+  /** Takes a step of the load, which counts its correct responses. Throws if there has been none for too long. */
+  async during(step: () => Promise<number>): Promise<void> {
+    const begunMs = performance.now();
+    const answers = await step();
+    this.#ms = answers > 0 ? 0 : this.#ms + performance.now() - begunMs;
+    if (this.#ms < this.#mostSeconds * 1000) return;
+    throw new TrialError(`no correct response for ${(this.#ms / 1000).toFixed(0)} s under load`);
+  }
 }
