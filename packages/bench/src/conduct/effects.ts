@@ -65,15 +65,7 @@ export async function createEffects({
   const { signal: stopped } = interruption;
   // Servers that take turns have several.
   const live = new Map<string, Server>();
-  const provide = launcher.open({
-    plan,
-    placed,
-    token,
-    folder,
-    time,
-    host,
-    stopped,
-  });
+  const provide = launcher.open({ plan, placed, token, folder, time, host, stopped });
   let full: Error | undefined;
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {

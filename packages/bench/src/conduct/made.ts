@@ -1,6 +1,6 @@
 /** The versions and the sources that a target runs, in words. They are printed before its first trial. */
 import type { ResolvedRuntime } from 'bench-model/target';
-import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
+import type { Prepared } from 'bench-targets/prepare/prepare';
 
 /** Describes what a server is made from: its runtime, its packages, its sources. */
 export function describeMade({ runtime, origin, installed, digest }: Prepared): string {
@@ -15,12 +15,4 @@ export function describeMade({ runtime, origin, installed, digest }: Prepared): 
 function describeRuntime({ kind, spec, version, build }: ResolvedRuntime): string {
   const name = kind === 'python' ? build['implementation'] : ['bun', 'deno'].includes(spec) ? spec : 'Node';
   return `${name} ${version}`;
-}
-
-/** Describes the targets of a user's projects and those with packages of `--with`, one line each. */
-export function describeAllMade(prepared: readonly Launchable[]): string[] {
-  return prepared.flatMap((one) => {
-    if ('attached' in one || (one.stack.project === undefined && one.installed.length === 0)) return [];
-    return [`${one.target.id}: ${describeMade(one)}`];
-  });
 }

@@ -6,7 +6,8 @@ import { describeLeftOut } from 'bench-report/requests';
 import { loadCluster } from '../cluster.ts';
 import { DisposableStack } from '@whatwg-node/disposablestack';
 import { refuseAlone } from '../plan/refusals.ts';
-import { measurePlan, placementOf, refuseOtherHost } from './measure.ts';
+import { scaleTo } from '../measure/launcher.ts';
+import { measurePlan, refuseOtherHost } from './measure.ts';
 import { prepareRun } from './prepare.ts';
 import { tryTargets } from './tryout.ts';
 import { planFrom, type ResolvedRequest } from './resolve.ts';
@@ -44,7 +45,11 @@ async function measureHere({ request, session, voice }: Job): Promise<MeasuredRu
     voice,
     kept,
     check: (host, placed) => {
-      if (resumed !== undefined) refuseOtherHost(resumed, host, placementOf(resumed, placed));
+      if (resumed === undefined) return;
+      const [first] = resumed.trials;
+      const run = { plan: resumed.plan, placed };
+      const { placement } = first === undefined ? placed : scaleTo(first.target, run).placed;
+      refuseOtherHost(resumed, host, placement);
     },
   });
   const leftOut = ready.leftOut.map(({ target }) => target);

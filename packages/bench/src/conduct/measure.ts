@@ -3,10 +3,8 @@ import { trackRun } from 'bench-analysis/due';
 import { keepTime } from 'bench-analysis/time-budget';
 import { unlikeResumed } from 'bench-analysis/unlike';
 import { UsageError } from 'bench-model/errors';
-import { scaleTo } from '../measure/launcher.ts';
 import { loadCluster } from '../cluster.ts';
 import { findEngines } from 'bench-load/engines';
-import type { PinnedCommands } from 'bench-machine/placement';
 import { run, type RunEffects } from '../measure/run.ts';
 import { refuseBudget } from '../plan/refusals.ts';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
@@ -110,11 +108,6 @@ export function isHopeless(
     trials.every(({ status }) => status === 'failed') &&
     targets.every(({ id }) => trials.filter(({ target }) => target.id === id).length >= FEWEST_FAILED)
   );
-}
-
-/** Returns the placement of the first trial of a run, if it were measured now. */
-export function placementOf({ plan, trials: [first] }: StoredRun, placed: PinnedCommands): Placement {
-  return first === undefined ? placed.placement : scaleTo(first.target, { plan, placed }).placed.placement;
 }
 
 /** Throws a usage error if a run was measured on another machine, or on other cores. */

@@ -24,12 +24,10 @@ export async function addRoutes(raw: BenchRequest): Promise<BenchOptions> {
   return { ...raw, userRequests: { ...userRequests, draft } };
 }
 
-interface Document {
-  text: string;
-  shown: string;
-}
-
-async function readDocument({ servers, userRequests }: BenchOptions, openapi: string): Promise<Document> {
+async function readDocument(
+  { servers, userRequests }: BenchOptions,
+  openapi: string,
+): Promise<{ text: string; shown: string }> {
   const isAddress = /^https?:\/\//.test(openapi);
   const text = isAddress ? undefined : readFile(openapi);
   if (text !== undefined) return { text, shown: openapi };

@@ -90,18 +90,12 @@ async function explainDifferences(
   logLine(`to profile more servers of each side, for smaller causes: ${commandLine(`why ${run.plan.run}`)}`);
 }
 
-/** The comparisons of the targets of a run, and the text of all comparisons. */
-interface Compared {
-  tables: ComparedTable[];
-  text: string;
-}
-
-/** Selects the comparisons of the targets of a run, and compares the run with the old one that it repeats. */
+/** Selects the comparisons of the targets of a run, and compares the run with the old one that it repeats. Returns the text of all. */
 function compareMeasured(
   model: Model,
   run: StoredRun,
   { repeated: old, isAsked }: { repeated: StoredRun | undefined; isAsked: boolean },
-): Compared {
+): { tables: ComparedTable[]; text: string } {
   const { plan } = model;
   const tables = compareTargets(model, isAsked);
   const within = showComparisons(plan, tables);

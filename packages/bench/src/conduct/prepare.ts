@@ -29,7 +29,7 @@ import type { Host } from 'bench-model/host';
 import type { LeftOut, Versions } from 'bench-model/run';
 import type { Companion } from '../services/companion.ts';
 import { findCompanions } from '../services/index.ts';
-import { describeAllMade } from './made.ts';
+import { describeMade } from './made.ts';
 import type { Voice } from '../terminal/voice.ts';
 
 /** A run that is ready to be measured on this machine. */
@@ -136,7 +136,10 @@ async function prepareTargets(
   if (first !== undefined && (isRequired || prepared.length === 0)) {
     throw new ToolchainError(`${first.target.id}: ${first.reason}`, first.hint);
   }
-  for (const line of describeAllMade(prepared)) log(line);
+  for (const one of prepared) {
+    if ('attached' in one || (one.stack.project === undefined && one.installed.length === 0)) continue;
+    log(`${one.target.id}: ${describeMade(one)}`);
+  }
   for (const line of [...describeLiterals(prepared), ...describeOtherPackages(prepared)])
     log(`warning: ${line}`);
   const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));

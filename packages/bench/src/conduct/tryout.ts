@@ -85,22 +85,15 @@ export async function tryTargets(
   return effects.interrupted() ? undefined : slowest;
 }
 
-/** What a server answered, and the mean time of its slowest route, in seconds. The route has a name if there are others. */
-interface Timed {
-  verified: Expected;
-  answerSeconds: number;
-  route?: string;
-}
-
 /**
- * Verifies a server, and returns how long it took for a response. The first responses of a process are its slowest, those of a JVM by
- * far, so a slow one is asked again.
+ * Verifies a server. Returns what it answered, and the mean time of its slowest route, in seconds; the route has a name if there are
+ * others. The first responses of a process are its slowest, those of a JVM by far, so a slow one is asked again.
  */
 export async function timeAnswers(
   effects: Pick<RunEffects, 'verify'>,
   [server, draw, when]: Parameters<RunEffects['verify']>,
   isSlow: (seconds: number) => boolean,
-): Promise<Timed> {
+): Promise<{ verified: Expected; answerSeconds: number; route?: string }> {
   const { routes = [], requests } = draw;
   // Others may not send what they sent before.
   const mayRepeat = requests.every(({ method }) => method === 'GET');
