@@ -21,6 +21,7 @@ import type { Closing } from './content.ts';
 import {
   countOf,
   describeConnections,
+  formatAlike,
   formatChange,
   formatShare,
   formatUs,
@@ -181,7 +182,7 @@ function describeCompared(
     const within =
       comparison.rounds >= FEWEST_ROUNDS || interval === undefined
         ? ''
-        : ` (${formatChange(interval.low)} to ${formatChange(interval.high)} in ${countOf(comparison.rounds, 'round')})`;
+        : ` (${formatAlike(ratio.estimate, interval).slice(1).join(' to ')} in ${countOf(comparison.rounds, 'round')})`;
     return `The ${name} of ${candidate} is ${change} that of ${first.baseline} at ${at}${within}${also}`;
   }
   const counts = Object.entries(QUALITIES).flatMap(([verdict, word]) => {

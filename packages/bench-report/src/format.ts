@@ -157,11 +157,16 @@ const NARROW = 0.002;
 const SMALL = 0.05;
 
 /** A factor as a change with its interval, all in one unit: `+21 % (+15 % to +28 %)`, `2.1 × (2.0 × to 2.3 ×)`. */
-export function formatChangeWithin(estimate: number, { low, high }: Interval): string {
+export function formatChangeWithin(estimate: number, interval: Interval): string {
+  const [change, low, high] = formatAlike(estimate, interval);
+  return `${change} (${low} to ${high})`;
+}
+
+/** The same three figures, apart. */
+export function formatAlike(estimate: number, { low, high }: Interval): string[] {
   const decimals = high - low < NARROW && Math.abs(estimate - 1) < SMALL ? 2 : 0;
   const inPercent = (factor: number): string => formatPercent(factor, decimals);
-  const format = estimate < 2 || low < 1 ? inPercent : formatTimes;
-  return `${format(estimate)} (${format(low)} to ${format(high)})`;
+  return [estimate, low, high].map(estimate < 2 || low < 1 ? inPercent : formatTimes);
 }
 
 /** A factor as a change in per cent, with its sign, and at least so many decimals: `+21 %`, `−3.2 %`, `+0.04 %`. */
