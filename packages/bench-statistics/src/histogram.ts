@@ -46,7 +46,9 @@ export class Latencies {
 
   /** The histogram of all latencies so far. */
   get histogram(): JsHistogram {
-    for (const [us, count] of this.#direct.entries()) {
+    // An iterator would take 10 ms in a process that has just begun.
+    for (let us = 1; us < DIRECT_US; us++) {
+      const count = this.#direct[us] as number;
       if (count > 0) this.#histogram.recordValueWithCount(us, count);
     }
     this.#direct.fill(0);
