@@ -119,7 +119,7 @@ describe('a file that spreads rounds', () => {
   it('is refused for servers that are already running', () => {
     const words = ['http://127.0.0.1:3000', '--cluster', write(content)];
     expect(errorOf(() => makePlan(parseBench(words), [], 'run', 1)).message).toContain(
-      'that at an address is already running',
+      '--cluster starts its servers itself',
     );
   });
 });
