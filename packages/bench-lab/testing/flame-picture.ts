@@ -1,7 +1,8 @@
 /** A picture of why two versions differ: the differential flame graph of the report, from the code of the project down. */
 import { readWhy } from 'bench-analysis/why/store';
 import { layOut, type Box } from '../../bench-report/page/flame.ts';
-import { toPageWhy } from '../../bench-report/src/html/flame.ts';
+import { buildFlame } from '../../bench-report/src/html/flame.ts';
+import { viewWhy } from 'bench-report/why';
 import { describeMachine } from 'bench-report/view';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { escape, toFile, type Picture } from './pictures.ts';
@@ -20,10 +21,10 @@ const NAMED = 24;
 /** Plans the picture of the first comparison that was explained in a run. */
 export function toFlame({ folder, host, plan }: StoredRun & { folder: string }): Picture {
   const why = readWhy(folder);
-  const [pair] = why === undefined ? [] : toPageWhy(why).pairs;
-  if (pair?.flame === undefined) throw new Error(`${plan.run} has no profile of both sides`);
-  const { flame, sentences } = pair;
-  const [title = ''] = sentences;
+  const [pair] = why === undefined ? [] : viewWhy(why);
+  const flame = why && pair && buildFlame(why, pair);
+  if (pair === undefined || flame === undefined) throw new Error(`${plan.run} has no profile of both sides`);
+  const [title = ''] = pair.sentences;
   const boxes = layOut([flame], 'after').filter(({ depth, share }) => depth < DEPTH && share * WIDTH >= 1);
   const height = TITLE + (1 + Math.max(...boxes.map(({ depth }) => depth))) * ROW + CAPTION;
   const captions = [
@@ -36,7 +37,7 @@ export function toFlame({ folder, host, plan }: StoredRun & { folder: string }):
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="var(--text)"><text x="2" y="24" font-size="15" font-weight="600">${escape(title)}</text>${boxes.map(drawBox).join('')}${captions.join('')}</svg>`;
   return {
     name: `flame-${plan.run}`,
-    alt: `Differential flame graph. ${sentences.join(' ')}`,
+    alt: `Differential flame graph. ${pair.sentences.join(' ')}`,
     width: WIDTH,
     draw: (theme) => toFile(svg, theme),
   };

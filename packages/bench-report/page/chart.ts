@@ -14,7 +14,7 @@ interface Chart {
   /** Explains symbols and lines. */
   legend?: Content;
   /** The same values as a table. */
-  values: HTMLElement;
+  values: Content;
 }
 
 const drawing = new WeakMap<Element, (width: number) => void>();

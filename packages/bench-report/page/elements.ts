@@ -1,4 +1,5 @@
 /** Elements whose texts are never read as HTML. */
+import type { View } from '../src/content.ts';
 
 export type Content = Node | string | undefined | readonly Content[];
 
@@ -73,21 +74,18 @@ export function table<Row>(
   );
 }
 
-/** Makes a table of cells in words. */
-export function tableOfWords(
-  caption: string,
-  { columns, words }: { columns: readonly string[]; words: readonly string[] },
-  rows: readonly string[][],
-): HTMLElement {
-  return table(
-    caption,
-    columns.map((head, index) => ({
-      head,
-      cell: (row: string[]) => row[index],
-      isText: words.includes(head),
-    })),
-    rows,
-  );
+/** Makes a table of each group of a view that has rows, with its heading as the caption. */
+export function tablesOfWords({
+  columns,
+  words,
+  groups,
+}: Pick<View, 'columns' | 'words' | 'groups'>): HTMLElement[] {
+  const heads = columns.map((head, index) => ({
+    head,
+    cell: (row: string[]) => row[index],
+    isText: words.includes(head),
+  }));
+  return groups.flatMap(({ heading, rows }) => (rows.length > 0 ? table(heading, heads, rows) : []));
 }
 
 /** Makes a list of sentences. */

@@ -4,7 +4,7 @@ import { toCurveView } from '../src/curve.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, logAxis, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
-import { element, tableOfWords, type Content } from './elements.ts';
+import { element, tablesOfWords, type Content } from './elements.ts';
 import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
 import { legend, lines, tip, toSeries, type Dot } from './series.ts';
 
@@ -63,11 +63,7 @@ function showOverLoad(id: (typeof SHOWN)[number], place: string, context: Contex
         y: id === 'cpu' ? axisFrom0(id, heights, HEIGHT) : logAxis(id, heights),
         marks: [...lines(series), tip(dots)],
       }),
-      values: element(
-        'div',
-        {},
-        shown?.groups.map(({ heading, rows: points }) => tableOfWords(heading, shown, points)),
-      ),
+      values: shown && tablesOfWords(shown),
     }),
   ];
 }

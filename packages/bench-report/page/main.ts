@@ -1,5 +1,4 @@
 /** The page of the HTML report: shows the embedded run, filtered by what its address says. */
-import { formatTime } from '../src/format.ts';
 import type { Page, PageRow } from '../src/html/data.ts';
 import { formatAddress, parseAddress, type Filters } from './address.ts';
 import { comparisons } from './comparisons.ts';
@@ -88,7 +87,7 @@ showFrame<PageRow, keyof typeof FILTERS>({
 });
 
 function buildHead(): Element {
-  const begun = page.startedAt === undefined ? '' : `, ${formatTime(page.startedAt)} UTC`;
+  const begun = page.startedAt === undefined ? '' : `, ${page.startedAt.slice(0, 16).replace('T', ' ')} UTC`;
   return element(
     'header',
     {},

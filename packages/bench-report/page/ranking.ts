@@ -7,7 +7,7 @@ import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, logAxis, roomFor, writeValue } from './axes.ts';
 import { layOutRows, writeBeside } from './bars.ts';
 import { chart } from './chart.ts';
-import { element, tableOfWords, type Content } from './elements.ts';
+import { element, tablesOfWords, type Content } from './elements.ts';
 import { byPlace, sortRows, type Section } from './section.ts';
 
 /** The meaning of the marks of a picture of ranks. */
@@ -35,6 +35,7 @@ export const ranking: Section = {
 function showPlace(place: string, rows: PageRow[], metric: MetricId): Content {
   const title = `${METRICS[metric].label} at ${place}`;
   const shown = toTable(rows, metric);
+  const groups = shown.groups.map((group) => ({ ...group, heading: title }));
   const measured = rows.filter(({ figures }) => figures[metric] !== undefined);
   const [first] = measured;
   return chart({
@@ -44,11 +45,7 @@ function showPlace(place: string, rows: PageRow[], metric: MetricId): Content {
         ? 'No target has a figure.'
         : `${countOf(measured.length, 'target')}; the first is ${first.target} with ${showMetric(metric, first)}.`,
     draw: (width) => drawRanks(measured, metric, width),
-    values: tableOfWords(
-      title,
-      shown,
-      shown.groups.flatMap((group) => group.rows),
-    ),
+    values: tablesOfWords({ ...shown, groups }),
   });
 }
 

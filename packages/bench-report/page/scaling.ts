@@ -1,4 +1,4 @@
-import { list, tableOfWords } from './elements.ts';
+import { list, tablesOfWords } from './elements.ts';
 import type { Section } from './section.ts';
 
 /** Speed-up, efficiency and cost of each server with more workers and threads. */
@@ -12,6 +12,6 @@ export const scaling: Section = {
       rows.some((row) => row.target === group.of && row.connections === group.connections),
     );
     if (kept.length === 0) return undefined;
-    return [kept.map(({ heading, rows: sizes }) => tableOfWords(heading, shown, sizes)), list(shown.notes)];
+    return [tablesOfWords({ ...shown, groups: kept }), list(shown.notes)];
   },
 };

@@ -1,8 +1,9 @@
 /** Where the difference of a comparison is spent: sentences, a table, and a differential flame graph. */
 import { sum } from 'bench-statistics/numbers';
-import type { Flame, PageWhy } from '../src/html/flame.ts';
+import type { PageWhy } from '../src/html/data.ts';
+import type { Flame } from '../src/html/flame.ts';
 import { formatCost, formatSigned } from '../src/format.ts';
-import { element, list, tableOfWords } from './elements.ts';
+import { element, list, tablesOfWords } from './elements.ts';
 import { layOut, type Box, type Width } from './flame.ts';
 import type { Section } from './section.ts';
 
@@ -19,8 +20,8 @@ export const why: Section = {
       pairs.map((pair) => [
         element('h3', {}, pair.heading),
         list(pair.sentences),
-        pair.tables.map((shown) => tableOfWords(shown.title, shown, shown.rows)),
-        list(pair.notes, 'key'),
+        [pair.table, pair.use].map(tablesOfWords),
+        list([...pair.table.notes, ...pair.use.notes], 'key'),
         pair.flame && showFlame(pair.flame, pair),
       ]),
     ];

@@ -40,23 +40,18 @@ function unknownOf({ plan, trials }: StoredRun): string[] {
 
 const ATTESTED = 'version implementation framework server loop http jit gil mypyc v8'.split(' ');
 
-function environmentOf(run: StoredRun): Map<string, string> {
-  const { plan } = run;
-  const launched: [string, string][] = [
-    ['workers', String(plan.workers)],
-    ['threads', String(plan.threads ?? 'default of the stack')],
-    ['cores', String(coresOf(plan))],
-    ['background', plan.background === undefined ? 'none' : nameRequest(plan.background)],
-  ];
-  return new Map([...(plan.attached === undefined ? launched : []), ...versionsOf(run)]);
-}
-
 /**
- * Returns the versions of a run by name: those of the harness and its companions, of each target (`fastapi`), and those
- * that its servers attested (`fastapi framework`).
+ * Returns what the servers of a run were launched with, and its versions by name: those of the harness and its companions,
+ * and those that servers attested (`fastapi framework`).
  */
-function versionsOf({ versions, trials }: StoredRun): Map<string, string> {
-  const found = new Map(Object.entries(versions));
+function environmentOf({ plan, versions, trials }: StoredRun): Map<string, string> {
+  const launched = {
+    workers: String(plan.workers),
+    threads: String(plan.threads ?? 'default of the stack'),
+    cores: String(coresOf(plan)),
+    background: plan.background === undefined ? 'none' : nameRequest(plan.background),
+  };
+  const found = new Map(Object.entries({ ...(plan.attached === undefined && launched), ...versions }));
   for (const { target, attested } of trials) {
     for (const [name, value] of Object.entries(attested[0] ?? {})) {
       if (ATTESTED.includes(name)) found.set(`${target.id} ${name}`, String(value));

@@ -1,6 +1,6 @@
 /** The parts of companions in words. To print words for a new companion instead of JSON, add a row to a table here. */
 import { joinWords } from 'bench-targets/catalogue/projects/words';
-import type { CompanionHeads, CompanionName, CompanionRecords } from 'bench-model/companions';
+import type { CompanionHeads, CompanionName, CompanionRecords, InsertAccount } from 'bench-model/companions';
 import { formatUs, formatWhole } from './format.ts';
 import { listGiven } from './words.ts';
 
@@ -27,29 +27,21 @@ const USES: Words<CompanionRecords> = {
     listGiven([describeCores(resources), inserts && describeInserts(inserts)]).join(', '),
 };
 
-/** Describes what ran as a companion; undefined if a report says so elsewhere. */
-export function describeHead<Name extends CompanionName>(
-  name: Name,
-  head: CompanionHeads[Name],
-): string | undefined {
-  return (HEADS[name] ?? JSON.stringify)(head);
+/** Describes what ran as this companion; undefined if a report says so elsewhere. */
+export function describeHead(name: string, head: unknown): string | undefined {
+  return (HEADS[name as CompanionName] ?? JSON.stringify)(head as never);
 }
 
-/** Describes what was measured of a companion. */
-export function describeUse<Name extends CompanionName>(
-  name: Name,
-  use: CompanionRecords[Name],
-): string | undefined {
-  return (USES[name] ?? JSON.stringify)(use);
+/** Describes what was measured of this companion. */
+export function describeUse(name: string, use: unknown): string | undefined {
+  return (USES[name as CompanionName] ?? JSON.stringify)(use as never);
 }
 
 function describeCores(resources: { coresUsed: number } | undefined): string | undefined {
   return resources && `${resources.coresUsed.toFixed(2)} cores`;
 }
 
-type Inserts = NonNullable<CompanionRecords['database']['inserts']>;
-
-function describeInserts({ acknowledged, stored, unanswered }: Inserts): string {
+function describeInserts({ acknowledged, stored, unanswered }: InsertAccount): string {
   const open = unanswered === 0 ? '' : `, ${formatWhole(unanswered)} without a response`;
   return `${formatWhole(acknowledged)} inserts acknowledged${open}, ${formatWhole(stored)} stored`;
 }

@@ -1,5 +1,5 @@
 /** The content of every report: text, in reading order. */
-import type { Scaling } from 'bench-analysis/scaling';
+import { listGiven } from './words.ts';
 
 /** The content of every report format: text in cells, in reading order. */
 export interface View {
@@ -43,11 +43,6 @@ export function viewTable(
 /** A separate table, with its heading and what a reader must know. */
 export type SideTable = Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'groups' | 'notes'>;
 
-/** The table of a scaled run: a group for each target at each place. */
-export interface ScalingView extends SideTable {
-  groups: (View['groups'][number] & Pick<Scaling, 'of' | 'connections' | 'route'>)[];
-}
-
 /** The meaning of a mark or of a column of a table. */
 export interface Sign {
   /** The mark, such as `≥`. Absent if the text explains a column. */
@@ -62,4 +57,16 @@ export interface Closing {
   /** The outcome, and the purpose of the command that follows. */
   sentence: string;
   command: string;
+}
+
+/** Selects the texts of the marks and columns that a table shows. */
+export function readSigns({ signs, columns, groups }: Pick<View, 'signs' | 'columns' | 'groups'>): string[] {
+  const cells = groups.flatMap(({ rows }) => rows.flat());
+  const shown = signs.filter(
+    ({ mark, column }) =>
+      (column === undefined || columns.includes(column)) &&
+      // A name may have the character of a mark: shop[HEAD~1], GET /orders?limit=20.
+      (mark === undefined || cells.some((cell) => cell.split(' ').some((word) => word.startsWith(mark)))),
+  );
+  return listGiven(shown.map(({ text }) => text));
 }

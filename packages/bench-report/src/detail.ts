@@ -1,11 +1,10 @@
 import { seenOf } from 'bench-model/trial';
-import { describeIdleCloses } from './idle.ts';
 import { countAnswers, describeCount } from 'bench-model/counts';
 import { growthOf, memoryByAnswers, type Growth } from 'bench-statistics/growth';
 import type { FoundCapacity, Measured, ServerBudget, Step } from 'bench-model/measured';
 import { describePromises } from 'bench-model/promise';
-import type { CompanionName, CompanionRecords } from 'bench-model/companions';
-import type { GeneratorUse, LoadResult } from 'bench-model/load';
+import type { CompanionRecords } from 'bench-model/companions';
+import type { GeneratorUse, IdleCloses, LoadResult } from 'bench-model/load';
 import type { Resources } from 'bench-model/figures';
 import type { TimeReport, Trial } from 'bench-model/record';
 import { describeUse } from './companions.ts';
@@ -81,7 +80,7 @@ function describeMeasured(measured: Partial<Measured>): string[] {
     background && describeBackgroundUse(background),
     server && describeServer(server, cpuUsPerRequest),
     growth && describeGrowth(growth),
-    ...Object.entries(others).map(([name, use]) => `${name}: ${describeUse(name as CompanionName, use)}`),
+    ...Object.entries(others).map(([name, use]) => `${name}: ${describeUse(name, use)}`),
     host?.otherProcessesCores !== undefined &&
       `other processes used ${host.otherProcessesCores.toFixed(2)} cores, Bench itself ${(host.harnessCores ?? 0).toFixed(2)}`,
     budget && budget.by !== 'cores' && describeBudget(budget),
@@ -115,6 +114,17 @@ function describeLoad(load: LoadResult, turns: Measured['turns']): string[] {
     `generators: ${generators.map(describeGenerator).join('; ')}`,
     ...describeCluster(load),
   ]);
+}
+
+/** `21 connections after 2.0 s of silence, 2 requests were sent again`. */
+export function describeIdleCloses({ count, sentAgain, leastSeconds, mostSeconds }: IdleCloses): string {
+  const [least, most] = [leastSeconds, mostSeconds].map((seconds) => seconds.toFixed(1));
+  const silence = least === most ? least : `${least} to ${most}`;
+  const again =
+    sentAgain === 0
+      ? ''
+      : `, ${formatWhole(sentAgain)} ${sentAgain === 1 ? 'request was' : 'requests were'} sent again`;
+  return `${countOf(count, 'connection')} after ${silence} s of silence${again}`;
 }
 
 /** Describes the steps of a search, by their rates. */

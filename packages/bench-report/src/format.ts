@@ -13,11 +13,6 @@ export const FORMATS: Readonly<Record<Unit, (value: number) => string>> = {
   s: (seconds) => formatUs(seconds * 1e6),
 };
 
-/** `2026-11-22 11:24`. */
-export function formatTime(iso: string): string {
-  return iso.slice(0, 16).replace('T', ' ');
-}
-
 /** `74,079`; below ten with one decimal. */
 export function formatCount(value: number): string {
   return value < 9.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');

@@ -1,6 +1,5 @@
-import { readSigns } from './signs.ts';
 import { toLine } from './printable.ts';
-import type { View } from './content.ts';
+import { readSigns, type View } from './content.ts';
 
 /** Renders a view as Markdown: the outcome, the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {

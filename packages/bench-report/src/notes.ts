@@ -12,10 +12,9 @@ import {
 } from 'bench-model/reasons';
 import { sum } from 'bench-statistics/numbers';
 import { describeControl } from './compare.ts';
-import { describeBudget } from './detail.ts';
+import { describeBudget, describeIdleCloses } from './detail.ts';
 import { describeEnding } from './ending.ts';
 import { countOf, formatShare, formatUs, formatWhole, nameCell } from './format.ts';
-import { describeIdleCloses } from './idle.ts';
 import { explainBuilds } from './interpreters.ts';
 import type { Model, ModelRow, Note, Problem } from './model/definition.ts';
 import { listAll, listLatencies } from './words.ts';

@@ -18,8 +18,6 @@ import {
   nameCell,
   nameTarget,
 } from './format.ts';
-import { explainSigns } from './signs.ts';
-
 import type { Style } from './paint.ts';
 import { toLine } from './printable.ts';
 import { toTable } from './table.ts';
@@ -296,8 +294,7 @@ function renderStanding(plan: Plan, trials: Trial[], rounds: number, layout: Lay
     {
       title: `after ${formatWhole(rounds)} of ${countOf(plan.rounds, 'round')}:`,
       setting: [],
-      ...toTable(rows),
-      signs: explainSigns({ rows, companions: trials[0]?.companions }),
+      ...toTable(rows, undefined, { companions: trials[0]?.companions }),
       notes: [],
     },
     layout,

@@ -71,16 +71,15 @@ export function describeLeftOut(userRequests: UserRequests | undefined): string[
 /** Describes the checks of responses under load, as far as they are recorded. */
 function describeChecks(userRequests: UserRequests, sent: SentRequests | undefined): string[] {
   const { requests = [], rows } = sent ?? {};
-  const kinds = new Map<string, CheckKind>();
-  for (const { method, path, check } of requests) {
-    // The weakest check of the requests with this name.
-    if (check !== undefined && kinds.get(`${method} ${path}`) !== 'status')
-      kinds.set(`${method} ${path}`, check);
-  }
-  const by = Map.groupBy([...kinds.keys()], (name) => kinds.get(name) as CheckKind);
-  return [...by].map(([kind, names]) => {
-    const isAll = names.length === userRequests.requests.length;
-    const all = isAll ? '' : `${names.map(redactUrl).join(', ')}: `;
+  // The model has the weakest check of all requests with the same name.
+  const kinds = new Map(
+    requests.flatMap(({ method, path, check }) =>
+      check === undefined ? [] : [[`${method} ${path}`, check]],
+    ),
+  );
+  return [...Map.groupBy(kinds, ([, kind]) => kind)].map(([kind, own]) => {
+    const isAll = own.length === userRequests.requests.length;
+    const all = isAll ? '' : `${own.map(([name]) => redactUrl(name)).join(', ')}: `;
     const some =
       kind === 'bytes' && rows !== undefined && rows.checked < rows.used
         ? ` (${formatWhole(rows.checked)} of ${formatWhole(rows.used)} rows; of the others only the status)`

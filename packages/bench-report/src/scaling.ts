@@ -5,11 +5,10 @@ import { showFigure, showLimit, showMetric } from './cells.ts';
 import { countOf, describeConnections, describePlace } from './format.ts';
 import type { Scaling } from 'bench-analysis/scaling';
 import type { Model } from './model/definition.ts';
-import type { ScalingView } from './content.ts';
 import { listGiven, nameSome } from './words.ts';
 
 /** Builds the table; undefined if nothing was scaled. */
-export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>): ScalingView | undefined {
+export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>) {
   if (scalings === undefined) return undefined;
   return {
     title: 'How the servers scale',

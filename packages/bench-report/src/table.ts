@@ -1,17 +1,23 @@
-/** The table of a run in words: its columns, and the rows grouped by place. */
+/** The table of a run in words: its columns with their meaning, and the rows grouped by place. */
 import type { Figure, Row } from 'bench-analysis/summary';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { thresholdFor } from 'bench-model/options';
+import { sum } from 'bench-statistics/numbers';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import {
   describeRight,
   describeStatus,
+  isSampled,
   showFigure,
   showGrowth,
   showLimit,
   showMetric,
   tellLimits,
 } from './cells.ts';
-import { formatUs, groupByPlace } from './format.ts';
-import type { View } from './content.ts';
+import { countOf, formatShare, formatUs, formatWhole, groupByPlace } from './format.ts';
+import type { Sign, View } from './content.ts';
+import type { Model } from './model/definition.ts';
+import { listAny, listGiven } from './words.ts';
 
 /** A summarised row, with ranks if its run has them. */
 type RankedRow = Row & { figures: Partial<Record<MetricId, Figure & { rank?: number }>> };
@@ -26,22 +32,23 @@ const EXPENDABLE_WORDS: [string, number][] = [
 ];
 
 /** The column with the rank. */
-export const RANK = '#';
+const RANK = '#';
 
 /** The column with the share of correct responses. */
-export const RIGHT = 'right';
+const RIGHT = 'right';
 
 /** The column with the memory that a server gained for each response. */
-export const GROWTH = 'growth/req';
+const GROWTH = 'growth/req';
 
 /** The column with the latency minus the time that the server reported. */
-export const REST = 'respond';
+const REST = 'respond';
 
 /** Builds the table of summarised rows. If they have ranks by this metric, a column shows them. */
 export function toTable(
   rows: readonly RankedRow[],
   metric?: MetricId,
-): Pick<View, 'columns' | 'words' | 'expendable' | 'shareable' | 'groups'> {
+  facts: Facts = {},
+): Pick<View, 'columns' | 'words' | 'expendable' | 'shareable' | 'groups' | 'signs'> {
   const cells = cellsFor(rows, metric);
   const mayOmit = (column: string): boolean => column !== 'status' || rows.every(isSound);
   return {
@@ -53,6 +60,7 @@ export function toTable(
       heading,
       rows: own.map((row) => Object.values(cells).map((show) => show(row))),
     })),
+    signs: explainSigns(rows, metric ?? 'cpu', facts),
   };
 }
 
@@ -67,7 +75,7 @@ function hasWrong(rows: readonly Row[]): boolean {
 }
 
 /** Returns the name of the time that servers reported in Server-Timing; undefined if none did. */
-export function timingMetricOf(rows: readonly Row[]): string | undefined {
+function timingMetricOf(rows: readonly Row[]): string | undefined {
   return rows.find(({ timing }) => timing !== undefined)?.timing?.metric;
 }
 
@@ -129,4 +137,74 @@ function timingCells(rows: readonly Row[]): Record<string, Cell> {
     [metric]: ({ timing }) => showFigure(timing?.told, formatUs),
     [REST]: ({ timing }) => showFigure(timing?.rest, formatUs),
   };
+}
+
+/** The facts about a run that the meaning of a mark or a column depends on. */
+type Facts = Partial<Pick<Model, 'companions' | 'plan'>>;
+
+/** Explains the marks and the columns that a table may have. `by` is the metric of the ranks. */
+function explainSigns(rows: readonly Row[], by: MetricId, { companions, plan }: Facts): Sign[] {
+  const { threshold = thresholdFor(by) } = plan?.sequentialTest ?? {};
+  const metric = timingMetricOf(rows);
+  const rounds = Math.max(0, ...rows.map((row) => row.rounds));
+  const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
+  const isSearched = rows.some(({ figures }) => figures.capacity);
+  const searched = isSearched
+    ? '; of a capacity, half of its 95 % interval in this run. The other figures are those of a load near it that met the SLO'
+    : '';
+  const paired =
+    plan?.sequentialTest === undefined ? '' : ' Verdicts compare within rounds, so ± does not limit them.';
+  return [
+    {
+      column: RANK,
+      text: `${RANK} rank by ${METRICS[by].name}. Targets share a rank if the rounds show no difference of at least ${formatShare(threshold)}.`,
+    },
+    {
+      mark: '±',
+      text: `± half the range of the valid rounds, around their median${searched}.${paired}${few}`,
+    },
+    { mark: '≥', text: '≥ lower bound.' },
+    { mark: '~', text: '~ in doubt in every round, by this share at most.' },
+    { mark: '?', text: '? invalid in every round.' },
+    { column: 'limit', text: describeLimits(rows, companions) },
+    {
+      column: GROWTH,
+      text: `${GROWTH}: the memory that the server gained for each answer to the request, garbage included.`,
+    },
+    {
+      column: RIGHT,
+      text: `${RIGHT}: the share of requests with a correct response.${describeSample(rows)}`,
+    },
+    {
+      column: REST,
+      text: `${metric}: the median time that servers reported (Server-Timing). ${REST}: the median of the latency minus that time. At more than 1 connection, ${REST} includes time in queues.`,
+    },
+  ];
+}
+
+/** Explains the limits that occur; empty if no row has one. */
+function describeLimits(rows: readonly Row[], companions: Model['companions']): string {
+  const shown = new Set<string>(rows.map(showLimit));
+  const services = Object.keys(companions ?? {}).filter((name) => shown.has(name));
+  const saturated = listGiven([
+    shown.has('server') && 'the server',
+    ...services.map((name) => `the ${name}`),
+    shown.has('generator') && 'the load generator',
+    shown.has('waiting') && 'nothing (waiting)',
+    shown.has('others') && 'the CPU, by processes that do not belong to this run (others)',
+    shown.has('unknown') && 'unknown, because the CPU of the server was not measured',
+  ]);
+  return saturated.length === 0 ? '' : `limit: what was saturated: ${listAny(saturated)}.`;
+}
+
+/** Says how many bodies the share of correct responses is based on. */
+function describeSample(rows: readonly Row[]): string {
+  const sampled = rows.flatMap(({ checked }) =>
+    checked !== undefined && isSampled(checked) ? [checked] : [],
+  );
+  if (sampled.length === 0) return '';
+  const [bodies, answers] = (['bodies', 'answers'] as const).map((key) =>
+    formatWhole(sum(sampled.map((one) => one[key]))),
+  );
+  return ` ≤ upper bound: ${bodies} of ${answers} responses were compared byte by byte.`;
 }

@@ -1,8 +1,7 @@
 /** Views as text on a terminal. */
 import Table from 'cli-table3';
 import { sum } from 'bench-statistics/numbers';
-import type { Closing, View } from './content.ts';
-import { readSigns } from './signs.ts';
+import { readSigns, type Closing, type View } from './content.ts';
 import { VERDICTS, type Verdict } from 'bench-model/options';
 import { plain, type Paint, type Style } from './paint.ts';
 import { toLine, toOutput } from './printable.ts';
@@ -28,15 +27,17 @@ export function renderTerminal(
   shown: View,
   { width = Infinity, noteLines = Infinity, paint = plain }: Layout = {},
 ): string {
-  const { view, shared } = share(clean(shown));
+  const whole = clean(shown);
+  const shared = listShared(whole);
+  const view = without(whole, [...shared.keys()]);
   const brief = noteLines === Infinity ? undefined : view.brief;
   const { beside = [], closing } = view;
   const { narrowed, omitted } = narrow(view, width);
   const indent = (line: string): string => wrap(`  ${line}`, width);
-  const columns = [...narrowed.columns, ...shared.map(({ column }) => column)];
+  const columns = [...narrowed.columns, ...shared.keys()];
   const signs = readSigns({ ...narrowed, columns, signs: view.signs });
   const notes = [
-    ...describeShared(shared),
+    ...(shared.size > 0 ? [`In each row: ${[...shared].map((one) => one.join(' ')).join(', ')}`] : []),
     ...omitted,
     ...(brief?.notes ?? []),
     ...(signs.length > 0 ? [signs.join(' ')] : []),
@@ -97,28 +98,15 @@ function rowsOf({ groups }: Pick<View, 'groups'>): string[][] {
   return groups.flatMap(({ rows }) => rows);
 }
 
-/** A column that says the same in each row. */
-interface Shared {
-  column: string;
-  cell: string;
-}
-
-/** Takes the columns that say the same in each row out of a table. */
-function share(view: View): { view: View; shared: Shared[] } {
-  const rows = rowsOf(view);
-  const shared = view.columns.flatMap((column, place): Shared[] => {
-    const cell = rows[0]?.[place] ?? '';
-    const isShared = view.shareable?.includes(column) && rows.every((cells) => cells[place] === cell);
-    return isShared ? [{ column, cell }] : [];
-  });
-  const columns = shared.map(({ column }) => column);
-  return { view: without(view, columns), shared };
-}
-
-/** `In each row: class framework, limit server, status ok`. */
-function describeShared(shared: readonly Shared[]): string[] {
-  if (shared.length === 0) return [];
-  return [`In each row: ${shared.map(({ column, cell }) => `${column} ${cell}`).join(', ')}`];
+/** Returns the columns that say the same in each row, with what they say. */
+function listShared({ columns, shareable = [], groups }: View): Map<string, string> {
+  const [first = [], ...others] = groups.flatMap(({ rows }) => rows);
+  const cells = columns.map((column, place) => [column, first[place] ?? ''] as const);
+  return new Map(
+    cells.filter(
+      ([column, cell], place) => shareable.includes(column) && others.every((row) => row[place] === cell),
+    ),
+  );
 }
 
 function linesOf(texts: readonly string[]): number {

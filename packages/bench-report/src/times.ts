@@ -13,8 +13,10 @@ const SCOPES: Record<TimeScope, string> = {
   'direct child': 'direct child',
 };
 
+type Format = (value: number) => string;
+
 /** Every cell of a row in the same unit. */
-const FORMATS: Record<TimeFieldHead['unit'], (value: number) => string> = {
+const FORMATS: Record<TimeFieldHead['unit'], Format> = {
   s: (seconds) => `${seconds.toFixed(2)} s`,
   bytes: (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`,
   count: (count) => formatWhole(Math.round(count)),
@@ -45,38 +47,28 @@ export function toTimesView(model: Model): View {
   };
 }
 
-/** Each column has the usage of a target, undefined where it has none at a rung. */
+/** Every line of a table: a field with its scope, its value and its format. */
+const LINES: [
+  label: string,
+  scope: string,
+  of: (usage: TargetUsage) => number | undefined,
+  format: Format,
+][] = [
+  ['reports', '', ({ rounds }) => rounds, (rounds) => countOf(rounds, 'round')],
+  ...TIME_FIELD_NAMES.map((name): (typeof LINES)[number] => {
+    const { label, scope, unit } = TIME_FIELDS[name];
+    return [label, SCOPES[scope], ({ fields }) => fields[name], FORMATS[unit]];
+  }),
+  ['answers', '', ({ answers }) => answers, FORMATS.count],
+  ['CPU µs/response', SCOPES.tree, ({ cpuUsPerAnswer }) => cpuUsPerAnswer, formatCost],
+];
+
+/** Returns the lines that a column has a value for. Each has the usage of a target, undefined where it has none at a rung. */
 function toRows(columns: readonly (TargetUsage | undefined)[]): string[][] {
-  const fields = TIME_FIELD_NAMES.filter((name) =>
-    columns.some((usage) => usage?.fields[name] !== undefined),
-  );
-  const show = (
-    of: (usage: TargetUsage) => number | undefined,
-    format: (value: number) => string,
-  ): string[] =>
-    columns.map((usage) => {
-      const value = usage && of(usage);
-      return value === undefined ? '—' : format(value);
-    });
-  const derived = [
-    ['answers', '', ...show(({ answers }) => answers, FORMATS.count)],
-    ['CPU µs/response', SCOPES.tree, ...show(({ cpuUsPerAnswer }) => cpuUsPerAnswer, formatCost)],
-  ];
-  return [
-    [
-      'reports',
-      '',
-      ...show(
-        ({ rounds }) => rounds,
-        (rounds) => countOf(rounds, 'round'),
-      ),
-    ],
-    ...fields.map((name) => {
-      const { label, scope, unit } = TIME_FIELDS[name];
-      return [label, SCOPES[scope], ...show(({ fields: all }) => all[name], FORMATS[unit])];
-    }),
-    ...derived.filter((row) => row.slice(2).some((cell) => cell !== '—')),
-  ];
+  return LINES.map(([label, scope, of, format]) => {
+    const values = columns.map((usage) => usage && of(usage));
+    return [label, scope, ...values.map((value) => (value === undefined ? '—' : format(value)))];
+  }).filter(([label, , ...cells]) => label === 'reports' || cells.some((cell) => cell !== '—'));
 }
 
 const NOTES = [

@@ -5,7 +5,6 @@ import { closeReport, type Circumstances } from './closing.ts';
 import type { View } from './content.ts';
 import { toCurveView } from './curve.ts';
 import { describeAsking } from './requests.ts';
-import type { CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
 import { describeInterpreters } from './interpreters.ts';
 import { commandLine } from 'bench-machine/home';
@@ -17,7 +16,6 @@ import { countOf, formatRange, formatWhole } from './format.ts';
 import type { Range } from './model/definition.ts';
 import type { Model } from './model/model.ts';
 import { listNotes } from './notes.ts';
-import { explainSigns } from './signs.ts';
 import { toScalingView } from './scaling.ts';
 import {
   describeCopies,
@@ -52,10 +50,9 @@ export function toView(
     title: titleOf(model),
     setting: describeSetting(model),
     brief: detail ? undefined : brief,
-    ...toTable(rows, decidingMetric(model)),
+    ...toTable(rows, decidingMetric(model), model),
     ...(detail && { shareable: [] }),
     beside: [toScalingView(model), toCurveView(rows)].flatMap((table) => table ?? []),
-    signs: explainSigns({ ...model, by: decidingMetric(model) }),
     notes: [...listNotes(model, detail ? 'full' : 'brief'), ...(detail ? [] : nameDetail(model))],
     closing: closeReport(model, { isExplained, isForeign }),
   };
@@ -201,7 +198,7 @@ function describeCompanions({ companions = {}, placement }: Model): string[] {
     return cores === undefined || placement?.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
   };
   return Object.entries(companions).flatMap(([name, head]) => {
-    const words = describeHead(name as CompanionName, head);
+    const words = describeHead(name, head);
     return words === undefined ? [] : [`${name}: ${words}${where(name)}`];
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeDetail } from '../src/detail.ts';
 import type { Limit } from 'bench-model/measured';
-import { readSigns } from '../src/signs.ts';
+import { readSigns } from '../src/content.ts';
 import { toModel } from '../src/model/model.ts';
 import { describePlan } from '../src/plan.ts';
 import { toView } from '../src/view.ts';

@@ -6,7 +6,7 @@ import { renderJson } from '../src/json.ts';
 import { renderMarkdown } from '../src/markdown.ts';
 import { toModel } from '../src/model/model.ts';
 import { renderTerminal } from '../src/terminal.ts';
-import { readSigns } from '../src/signs.ts';
+import { readSigns } from '../src/content.ts';
 import { toView } from '../src/view.ts';
 import type { MetricId } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';

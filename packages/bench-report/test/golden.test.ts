@@ -11,7 +11,7 @@ import { describeTrial, showProgress, type Screen } from '../src/progress.ts';
 import { renderTerminal } from '../src/terminal.ts';
 import { toModel, type Model } from '../src/model/model.ts';
 import { listNotes } from '../src/notes.ts';
-import { readSigns } from '../src/signs.ts';
+import { readSigns } from '../src/content.ts';
 import { describePlan } from '../src/plan.ts';
 import { toView } from '../src/view.ts';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeReason } from 'bench-model/reasons';
 import { toModel } from '../src/model/model.ts';
 import { listFound, listNotes } from '../src/notes.ts';
-import { readSigns } from '../src/signs.ts';
+import { readSigns } from '../src/content.ts';
 import { renderTerminal } from '../src/terminal.ts';
 import { toView } from '../src/view.ts';
 import type { Plan } from 'bench-model/plan';

@@ -1,21 +1,19 @@
 /** The data of the page: the model of a run, with the words that need no browser. */
-import type { MetricId } from 'bench-model/metrics';
 import type { WhyFile } from 'bench-model/why';
 import { nameOfRuntime } from 'bench-model/planned';
-import type { Model, ModelRow, ModelServer, Point } from '../model/definition.ts';
-import type { ComparedTable } from 'bench-analysis/compare';
+import type { Model, ModelRow, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
-import type { ScalingView, View } from '../content.ts';
 import { toScalingView } from '../scaling.ts';
 import { toTimesView } from '../times.ts';
 import { describeRuntime } from '../interpreters.ts';
 import { listNotes } from '../notes.ts';
-import { explainSigns, readSigns } from '../signs.ts';
+import { readSigns } from '../content.ts';
 import { toTable } from '../table.ts';
 import { describeMachine, describeSetting, titleOf } from '../view.ts';
 import { decidingMetric } from '../leaders.ts';
-import { toPageWhy } from './flame.ts';
-import { toVerdict, type PageVerdict } from './verdict.ts';
+import { buildFlame } from './flame.ts';
+import { describeMissing, viewWhy } from '../why.ts';
+import { toVerdict } from './verdict.ts';
 
 /** A target at a rung, and the properties that the page filters by. */
 export interface PageRow extends ModelRow {
@@ -24,50 +22,14 @@ export interface PageRow extends ModelRow {
   runtime: string;
 }
 
-/** The comparisons of one metric, with their verdicts in words. */
-export interface PageComparisons extends Pick<ComparedTable, 'by' | 'threshold'> {
-  against: string;
-  rows: (ComparedTable['rows'][number] & { words: string })[];
-}
-
-/** A measured target, and its interpreter or runtime in words. */
-interface PageServer extends ModelServer {
-  words: string;
-}
-
 /** Everything that the page shows. */
-export interface Page extends Pick<Model, 'run' | 'repeat' | 'rounds' | 'metrics' | 'host' | 'versions'> {
-  /** What was measured, and on which machine. */
-  title: string;
-  machine: string;
-  /** Present if the run compares two things. */
-  verdict?: PageVerdict;
-  servers: PageServer[];
-  startedAt?: string;
-  /** The metric that the page opens with. */
-  metric: MetricId;
-  /** The outcome in one sentence, and what the servers did. */
-  outcome: string;
-  /** True if the comparisons are the outcome, and not the ranking. */
-  isCompared: boolean;
-  /** What a reader must know before using a figure: the machine, and the notes in brief. */
-  caveats: string[];
-  /** True if something is wrong that a reader must see at once. */
-  isDoubtful: boolean;
-  setting: string[];
-  /** The notes in full, and the meaning of the marks. */
-  notes: string[];
-  rows: PageRow[];
-  comparisons: PageComparisons[];
-  /** The reports of time(1) in words: a group for each rung, a column for each target. */
-  times: Pick<View, 'columns' | 'words' | 'groups' | 'notes'>;
-  /** The scaling of servers in words: a group for each target at each rung. */
-  scaling?: ScalingView;
-  /** Where the differences are spent, if the servers were profiled. */
-  why?: ReturnType<typeof toPageWhy>;
-  /** Trials whose course over time and log are left out, because the run has too many. */
-  shortened: number;
-}
+export type Page = ReturnType<typeof toPage>;
+
+/** The comparisons of one metric, with their verdicts in words. */
+export type PageComparisons = Page['comparisons'][number];
+
+/** The explanation of a pair, with its flame graph unless a side had no profiler. */
+export type PageWhy = NonNullable<Page['why']>['pairs'][number];
 
 /** The parts of a trial that are large. */
 const DETAILS = new Set<string>(['goodputOverTime', 'memoryOverTime', 'logTail'] satisfies (keyof Point)[]);
@@ -76,8 +38,8 @@ const DETAILS = new Set<string>(['goodputOverTime', 'memoryOverTime', 'logTail']
 const MOST_DETAILED = 600;
 
 /** Builds the data of the page from a model with distributions, and the profiles of the run if it has some. */
-export function toPage(model: Model, why?: WhyFile): Page {
-  const { run, repeat, rounds, metrics, servers, host, versions } = model;
+export function toPage(model: Model, why?: WhyFile) {
+  const { run, repeat, rounds, metrics, host, versions } = model;
   const named = model.plan.targets.length === 1 ? nameByRoute : <Cell>(cell: Cell): Cell => cell;
   const shownIn = detailedTrials(model.rows);
   const { columns, words, groups, notes } = toTimesView(model);
@@ -88,23 +50,24 @@ export function toPage(model: Model, why?: WhyFile): Page {
     repeat,
     rounds,
     metrics,
-    servers: servers.map((server) => ({ ...server, words: describeRuntime(server) })),
+    servers: model.servers.map((server) => ({ ...server, words: describeRuntime(server) })),
     host,
     versions,
     title: titleOf(model),
     machine: describeMachine(host),
+    /** Present if the run compares two things. */
     verdict: toVerdict(model),
     startedAt: trials.map((trial) => trial.startedAt).toSorted()[0],
+    /** The metric that the page opens with. */
     metric,
     outcome: model.outcome?.text ?? 'No trial has ended.',
+    /** True if the comparisons are the outcome, and not the ranking. */
     isCompared: model.outcome?.isCompared ?? false,
+    /** What a reader must know before using a figure. */
     caveats: [`Measured on: ${describeMachine(host)}.`, ...listNotes(model, 'brief')],
     isDoubtful: isDoubtful(model),
     setting: describeSetting(model),
-    notes: [
-      ...readSigns({ ...toTable(model.rows, metric), signs: explainSigns({ ...model, by: metric }) }),
-      ...listNotes(model, 'full'),
-    ],
+    notes: [...readSigns(toTable(model.rows, metric, model)), ...listNotes(model, 'full')],
     rows: model.rows.map((row) => named(toRow(row, model, shownIn))),
     comparisons: model.comparisons.map(({ by, threshold, baseline, rows }) => ({
       by,
@@ -114,7 +77,11 @@ export function toPage(model: Model, why?: WhyFile): Page {
     })),
     times: { columns, words, groups, notes },
     scaling: toScalingView(model),
-    why: why && toPageWhy(why),
+    why: why && {
+      missing: describeMissing(why),
+      pairs: viewWhy(why).map((pair) => ({ ...pair, flame: buildFlame(why, pair) })),
+    },
+    /** Trials whose course over time and log are left out, because the run has too many. */
     shortened: trials.length - shownIn.size,
   };
 }

@@ -1,7 +1,6 @@
 /** The differential flame graph of a comparison: one call tree with CPU per request on both sides. */
 import { scaleToRounds, stackCosts } from 'bench-analysis/why/explain';
-import type { ProfiledSide, WhyFile } from 'bench-model/why';
-import { describeMissing, viewWhy, type WhyView } from '../why.ts';
+import type { ComparedPair, ProfiledSide, WhyFile } from 'bench-model/why';
 
 /** A call that uses less than this share of the CPU on both sides is left out: it would be narrower than a pixel. */
 const LEAST_SHARE = 0.001;
@@ -15,48 +14,16 @@ export interface Flame {
   calls: Flame[];
 }
 
-/** The explanation of a pair, as the page shows it. */
-export interface PageWhy extends Pick<WhyView, 'heading' | 'sentences'> {
-  baseline: string;
-  candidate: string;
-  /** Those with rows. */
-  tables: { title: string; columns: string[]; words: string[]; rows: string[][] }[];
-  notes: string[];
-  /** Absent if a side had no profiler. */
-  flame?: Flame;
-}
-
-/** Builds the explanations of the page, and the lines about targets without profiles. */
-export function toPageWhy(why: WhyFile): { pairs: PageWhy[]; missing: string[] } {
-  return {
-    missing: describeMissing(why),
-    pairs: viewWhy(why).map(({ heading, sentences, table, use, baseline, candidate }) => ({
-      heading,
-      sentences,
-      baseline,
-      candidate,
-      tables: [table, use]
-        .map(({ title, columns, words, groups }) => {
-          return { title, columns, words, rows: groups.flatMap(({ rows }) => rows) };
-        })
-        .filter(({ rows }) => rows.length > 0),
-      notes: [...table.notes, ...use.notes],
-      flame: buildFlame(why, { baseline, candidate }),
-    })),
-  };
-}
-
 /**
  * Builds the call tree of a pair from the code of the project down. What runs outside of it is beside it by module. Undefined if a side
  * had no profiler.
  */
-export function buildFlame(why: WhyFile, pair: { baseline: string; candidate: string }): Flame | undefined {
-  const isPair = ({ baseline, candidate }: typeof pair): boolean =>
-    baseline === pair.baseline && candidate === pair.candidate;
-  const { times } = why.pairs.find(isPair) ?? {};
-  const found = [pair.baseline, pair.candidate].flatMap(
-    (id) => why.sides.find(({ target }) => target === id) ?? [],
-  );
+export function buildFlame(
+  why: WhyFile,
+  { baseline, candidate }: Pick<ComparedPair, 'baseline' | 'candidate'>,
+): Flame | undefined {
+  const { times } = why.pairs.find((one) => one.baseline === baseline && one.candidate === candidate) ?? {};
+  const found = [baseline, candidate].flatMap((id) => why.sides.find(({ target }) => target === id) ?? []);
   if (found.some(({ profiler }) => profiler === undefined)) return undefined;
   // A function comes after its caller.
   const flames: Flame[] = [];
