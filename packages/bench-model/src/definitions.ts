@@ -4,15 +4,7 @@
  *
  * Other modules import types from definitions, not values: TypeBox then stays out of commands that only read.
  */
-import {
-  Type,
-  type Static,
-  type TObject,
-  type TOptional,
-  type TProperties,
-  type TSchema,
-  type TUnsafe,
-} from 'typebox';
+import { Type, type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from 'typebox';
 
 type Options = Record<string, unknown>;
 
@@ -109,11 +101,6 @@ export function mapOf<Value extends TSchema>(
 export function when(condition: object, then: object, otherwise?: object): object {
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
   return { if: condition, then, ...(otherwise !== undefined && { else: otherwise }) };
-}
-
-/** A field that may be absent; in memory it may also be undefined. */
-export function maybe<Value extends TSchema>(value: Value): TOptional<TUnsafe<Static<Value> | undefined>> {
-  return Type.Optional(Type.Unsafe<Static<Value> | undefined>(value));
 }
 
 /** Names a definition: a schema file holds it once, and refers to it by this name. */

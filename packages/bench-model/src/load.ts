@@ -6,7 +6,6 @@ import {
   count,
   list,
   mapOf,
-  maybe,
   namedShape,
   optional,
   ordinal,
@@ -200,11 +199,11 @@ export const load = namedShape(
     opened: Type.Optional(opened),
     tls: Type.Optional(tls),
     idleCloses: Type.Optional(as(idleCloses, 'Absent without any.')),
-    latencyUs: maybe(latency),
-    latencyAtLeastUs: maybe(
+    latencyUs: Type.Optional(latency),
+    latencyAtLeastUs: Type.Optional(
       as(latency, 'If every response had arrived as early as possible: a lower bound.'),
     ),
-    latencyHistogram: maybe(
+    latencyHistogram: Type.Optional(
       text('HDR histogram of the latencies in µs: compressed V2, base64.', { pattern: '^[A-Za-z0-9+/]+=*$' }),
     ),
     censoredHistogram: Type.Optional(
@@ -220,8 +219,8 @@ export const load = namedShape(
       }),
     ),
     timing: Type.Optional(timing),
-    meanCycleUs: maybe(amount('µs: mean time from one completion of a connection to its next')),
-    bodyBytes: maybe(count("bytes: length of a correct response's body")),
+    meanCycleUs: Type.Optional(amount('µs: mean time from one completion of a connection to its next')),
+    bodyBytes: Type.Optional(count("bytes: length of a correct response's body")),
     routes: Type.Optional(
       list(
         'Each request of a user, in the order of `requests`; absent if there is one.',

@@ -2,7 +2,7 @@
 import type { RuntimeSpec, Scale, Target } from './target.ts';
 import type { MetricId } from './metrics.ts';
 import type { Trial } from './record.ts';
-import type { ByTurns, Plan, PlannedTrial } from './plan.ts';
+import type { Plan, PlannedTrial } from './plan.ts';
 import { SHORTEST_WARMUP_SECONDS, usualRuntime } from './runtimes.ts';
 
 /** The load on a target: a number of connections and, if requests are measured one at a time, the request. */
@@ -11,16 +11,13 @@ export interface Place {
   route?: string;
 }
 
-/** A place whose request may be undefined. */
-type AnyPlace = { connections: number; route?: string | undefined };
-
 /** Returns only the place of something that has more fields. */
-export function placeOf({ connections, route }: AnyPlace): Place {
+export function placeOf({ connections, route }: Place): Place {
   return route === undefined ? { connections } : { connections, route };
 }
 
 /** Returns the key of a place in a map. */
-export function keyOfPlace({ connections, route }: AnyPlace): string {
+export function keyOfPlace({ connections, route }: Place): string {
   return JSON.stringify([connections, route]);
 }
 
@@ -32,7 +29,7 @@ export function placesOf({ rungs, routes }: Pick<Plan, 'rungs' | 'routes'>): Pla
 }
 
 /** Returns true for the same place. */
-export function isSamePlace(one: AnyPlace, other: AnyPlace): boolean {
+export function isSamePlace(one: Place, other: Place): boolean {
   return one.connections === other.connections && one.route === other.route;
 }
 
@@ -111,7 +108,7 @@ export function controlSeconds(windowSeconds: number): number {
 }
 
 /** Returns true if the servers of a plan take turns at this rung. */
-export function takesTurns({ byTurns }: { byTurns?: ByTurns | undefined }, connections: number): boolean {
+export function takesTurns({ byTurns }: Pick<Plan, 'byTurns'>, connections: number): boolean {
   return byTurns?.rungs.includes(connections) === true;
 }
 
@@ -121,13 +118,7 @@ export function comparesByTurns({ byTurns }: Pick<Plan, 'byTurns'>): boolean {
 }
 
 /** Returns the most servers that run at the same time. */
-export function serversAtOnce({
-  byTurns,
-  targets,
-}: {
-  byTurns?: ByTurns | undefined;
-  targets: readonly Target[];
-}): number {
+export function serversAtOnce({ byTurns, targets }: Pick<Plan, 'byTurns' | 'targets'>): number {
   return byTurns === undefined ? 1 : targets.length;
 }
 
@@ -181,11 +172,6 @@ export function curveStepSeconds(
 ): number {
   const usual = load.mode === 'promise' ? CURVE.seconds : windowSeconds;
   return Math.min(5 * usual, Math.max(usual, CURVE.requests / perSecond));
-}
-
-/** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
-export function longestSeconds(plan: Plan): number {
-  return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
 }
 
 /** Estimates the duration of a round in seconds. */

@@ -40,12 +40,12 @@ export function describePlace({ connections, route }: Place): string {
 }
 
 /** `fastify`, and with a request `GET /orders of fastify`. */
-export function nameTarget({ target, route }: { target: string; route?: string | undefined }): string {
+export function nameTarget({ target, route }: { target: string; route?: string }): string {
   return route === undefined ? target : `${route} of ${target}`;
 }
 
 /** `GET /orders of fastify at 1,000`. */
-export function nameCell(cell: { target: string; connections: number; route?: string | undefined }): string {
+export function nameCell(cell: { target: string; connections: number; route?: string }): string {
   return `${nameTarget(cell)} at ${formatWhole(cell.connections)}`;
 }
 

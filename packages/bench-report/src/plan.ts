@@ -1,6 +1,6 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
 import { labelOf } from 'bench-targets/catalogue/copy-label';
-import { longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import { estimateSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
 import { describeLoad } from 'bench-model/engines';
 import { METRICS } from 'bench-model/metrics';
@@ -49,17 +49,12 @@ export function describeWorkload({ workload, params = {}, userRequests }: Plan):
 
 /** `2 s warm-up, 5 s window`; `warm-up of at most 40 s, 5 s window`. */
 export function describeSpan(plan: Plan): string {
-  const { load, windowSeconds, byTurns: { mostSeconds = windowSeconds } = {} } = plan;
+  const { load, warmupSeconds, windowSeconds, byTurns: { mostSeconds = windowSeconds } = {} } = plan;
+  const isAuto = plan.autoWarmup === true && !plan.quick;
+  const warmup = isAuto ? `warm-up of at most ${LONGEST_WARMUP_SECONDS} s` : `${warmupSeconds} s warm-up`;
   const most = mostSeconds > windowSeconds ? ` to ${mostSeconds}` : '';
   const what = load.mode === 'promise' ? 'search' : 'window';
-  return `${describeLength(plan)}${load.mode === 'amount' ? '' : `, ${windowSeconds}${most} s ${what}`}`;
-}
-
-/** `2 s warm-up`; until the servers are warm if nobody has set it. */
-function describeLength({ warmupSeconds, autoWarmup, quick }: Plan): string {
-  return autoWarmup === true && !quick
-    ? `warm-up of at most ${LONGEST_WARMUP_SECONDS} s`
-    : `${warmupSeconds} s warm-up`;
+  return `${warmup}${load.mode === 'amount' ? '' : `, ${windowSeconds}${most} s ${what}`}`;
 }
 
 /**
@@ -103,11 +98,10 @@ export function describeChoice(plan: Plan): string[] {
 
 /** `about 3 min`; `at most 50 s` with a budget. */
 function describeTime(plan: Plan): string {
-  const span = formatSpan(longestSeconds(plan));
-  if (plan.sequentialTest === undefined) return `about ${span}`;
-  return plan.sequentialTest.budgetSeconds === undefined
-    ? `about ${span}, less if it is decided early`
-    : `at most ${span}`;
+  const { budgetSeconds } = plan.sequentialTest ?? {};
+  const span = formatSpan(Math.min(estimateSeconds(plan), budgetSeconds ?? Infinity));
+  if (budgetSeconds !== undefined) return `at most ${span}`;
+  return plan.sequentialTest === undefined ? `about ${span}` : `about ${span}, less if it is decided early`;
 }
 
 /** Says which servers run at the same time, and why others do not; empty if nobody would expect them to. `atOnce` are the numbers that ran; by default all of the plan. */

@@ -218,7 +218,7 @@ const COMMANDS: ProjectCase[] = [
   ...(['mvnw', 'gradlew'] as const).map((wrapper): ProjectCase => {
     const main = 'src/main/java/Shop.java';
     const java = { [main]: 'class Shop {\n  public static void main(String[] args) {}\n}\n' };
-    const manifest =
+    const manifest: Record<string, string> =
       wrapper === 'mvnw'
         ? { 'pom.xml': '<project><artifactId>shop</artifactId></project>' }
         : { 'build.gradle': "plugins { id 'application' }\nmainClass = 'Shop'\n" };

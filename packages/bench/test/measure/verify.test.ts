@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Slot } from 'bench-load/ledger';
+import type { RequestSpec } from 'bench-load/protocol';
 import { createSender } from 'bench-load/sender';
 import { checkJson, ID, type Draw } from 'bench-targets/catalogue/workloads/workload';
 import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
@@ -107,7 +108,7 @@ describe('verify', () => {
     expect((await sendRequest(endpoint, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
   });
 
-  it.each([
+  it.each<RequestSpec & { body?: string }>([
     { method: 'GET', path: '/a?b=1', headers: { 'x-shop': '1' } },
     { method: 'POST', path: '/', headers: { 'content-type': 'text/plain' }, body: 'é' },
     { method: 'GET', path: '/', headers: { host: 'shop.test', connection: 'close' } },

@@ -66,7 +66,7 @@ function startJava(place: string, text: string, words: string[], [name = '', ...
   const tool = existsSync(join(place, `${name}w`)) ? `./${name}w` : name;
   // Spring takes its address from these variables.
   const isSpring = /springframework\.boot|spring-boot/.test(text);
-  const env = isSpring ? { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' } : {};
+  const env = { ...(isSpring && { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' }) };
   return { words: ['java', ...words], build: [[tool, ...tasks]], language: 'java', env };
 }
 
