@@ -53,10 +53,13 @@ export function startUncertaintyUs(most: number): number {
   return 0.1 * most;
 }
 
-/** Returns the lower bound of a latency that the generator may have made by more than is allowed; undefined otherwise. */
+/**
+ * Returns the lower bound of one of the slowest latencies that the generator may have made by more than is allowed; undefined
+ * otherwise. A few late reads or starts are no reason against the trial. For the other latencies, a reason says so.
+ */
 function boundOf(load: LoadResult, name: LatencyName): number | undefined {
   const most = load.latencyUs?.[name];
-  if (most === undefined) return undefined;
+  if (most === undefined || name === 'p50' || name === 'p99') return undefined;
   const bounds = [
     [load.latencyAtLeastUs?.[name], readUncertaintyUs(most)],
     [load.schedule?.sinceSentUs?.[name], startUncertaintyUs(most)],
@@ -65,23 +68,11 @@ function boundOf(load: LoadResult, name: LatencyName): number | undefined {
   return lower.length === 0 ? undefined : Math.min(...lower);
 }
 
-function isBeyondAnswers({ latencyUs }: LoadResult, name: LatencyName): boolean {
-  return latencyUs?.atLeast?.includes(name) === true;
-}
-
-/** A latency; a reason against the trial says if the generator was late. */
-function latency(name: 'p50' | 'p99'): Pick<Entry, 'from' | 'isLowerBound'> {
-  return {
-    from: ({ load }) => load.latencyUs?.[name],
-    isLowerBound: ({ load }) => isBeyondAnswers(load, name),
-  };
-}
-
-/** One of the slowest latencies. A few late reads or starts are no reason against a trial: they leave a lower bound. */
-function extreme(name: 'p99_9' | 'max'): Pick<Entry, 'from' | 'isLowerBound'> {
+function latency(name: LatencyName): Pick<Entry, 'from' | 'isLowerBound'> {
   return {
     from: ({ load }) => boundOf(load, name) ?? load.latencyUs?.[name],
-    isLowerBound: ({ load }) => isBeyondAnswers(load, name) || boundOf(load, name) !== undefined,
+    isLowerBound: ({ load }) =>
+      load.latencyUs?.atLeast?.includes(name) === true || boundOf(load, name) !== undefined,
   };
 }
 
@@ -140,7 +131,7 @@ const ENTRIES = {
     name: 'p99.9 latency',
     unit: 'µs',
     better: 'lower',
-    ...extreme('p99_9'),
+    ...latency('p99_9'),
     dependsOn: ['pace', 'latency', 'tail'],
     column: { expendable: 0 },
   },
@@ -149,7 +140,7 @@ const ENTRIES = {
     name: 'maximum latency',
     unit: 'µs',
     better: 'lower',
-    ...extreme('max'),
+    ...latency('max'),
     dependsOn: ['pace', 'latency', 'tail'],
     column: { expendable: 3.5 },
   },

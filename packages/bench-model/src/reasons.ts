@@ -75,7 +75,7 @@ export interface RowsFacts {
   rows: number;
   seconds: number;
   lives: number;
-  needed?: number | undefined;
+  needed?: number;
 }
 
 /** A percentile that the load generator may have made, between two figures in µs. */
@@ -110,7 +110,7 @@ const ROWS = {
       unsolicited,
     }: {
       bodies: number;
-      first?: FirstWrong | undefined;
+      first?: FirstWrong;
       crossed: number;
       unsolicited: number;
     }) =>
@@ -190,7 +190,7 @@ const ROWS = {
   ),
   'delayed-ack': finding(
     'each response waited for a delayed acknowledgement',
-    ({ keptUs, freshUs, command }: { keptUs: number; freshUs: number; command?: string | undefined }) =>
+    ({ keptUs, freshUs, command }: { keptUs: number; freshUs: number; command?: string }) =>
       `a response takes ${describeTime(keptUs)} on a connection that was used before, although it takes ${describeTime(freshUs)} on a new one: the server sends it in parts, and waits for the delayed acknowledgement of one before it sends the next. ${cureOfNagle(command)}`,
   ),
   watcher: finding(
@@ -268,15 +268,7 @@ const ROWS = {
     invalidates: RATES,
     bounds: () => ({ goodput: { low: 1 } }),
     cure: 'Lower the rate, or use fewer connections',
-    text: ({
-      busy,
-      coresUsed,
-      host,
-    }: {
-      busy: number;
-      coresUsed: number | undefined;
-      host?: string | undefined;
-    }) => {
+    text: ({ busy, coresUsed, host }: { busy: number; coresUsed: number | undefined; host?: string }) => {
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
       return `the generator ${host === undefined ? '' : `on ${host} `}was ${percent(busy)} busy${beside}: goodput is a lower bound, and latency includes the generator's delays`;
     },
@@ -412,9 +404,8 @@ export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<C
 function boundInvalidated(invalidates: readonly MetricId[], found: Bounds = {}): Bounds {
   return Object.fromEntries(
     invalidates.flatMap((metric) => {
-      const { low = 0, high = Infinity } = found[metric] ?? {};
-      const ends = { ...(low > 0 && { low }), ...(high < Infinity && { high }) };
-      return Object.keys(ends).length === 0 ? [] : [[metric, ends]];
+      const ends = Object.entries(found[metric] ?? {}).filter(([, end]) => end > 0 && end < Infinity);
+      return ends.length === 0 ? [] : [[metric, Object.fromEntries(ends)]];
     }),
   );
 }
@@ -504,7 +495,7 @@ interface Connections {
   /** Connects that found the accept queue full. */
   overflows?: number;
   /** The host of the generator, if the finding is about one of several. */
-  host?: string | undefined;
+  host?: string;
 }
 
 function describeConnections(facts: Connections): string {
@@ -526,7 +517,7 @@ function describeConnections(facts: Connections): string {
 
 /** Figures that cannot all be right: connections served or requests open by Little's law, or the mean latency and the mean cycle in µs. */
 type Contradiction =
-  | { served: number; planned: number; host?: string | undefined }
+  | { served: number; planned: number; host?: string }
   | { served: number; open: number }
   | { meanUs: number; cycleUs: number };
 
@@ -558,7 +549,7 @@ const PACES: Record<Exclude<Shape, 'flat'>, string> = {
 /** The cores that others took, and those that the server itself used; undefined if unknown. */
 interface Taken {
   cores: number;
-  coresUsed?: number | undefined;
+  coresUsed?: number;
 }
 
 /** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken. */

@@ -8,6 +8,7 @@ import {
   list,
   mapOf,
   namedShape,
+  oneOf,
   optional,
   ordinal,
   shape,
@@ -126,6 +127,14 @@ export const attached = list('The servers at addresses, which Bench neither star
 
 export type AttachedServer = Static<typeof server>;
 
+const check = oneOf(
+  ['bytes', 'schema', 'status'] as const,
+  'The check of responses under load beyond their status.',
+);
+
+/** The check of responses under load: against exact bytes, against a JSON Schema, or by the status alone. */
+export type CheckKind = Static<typeof check>;
+
 const sentRequest = shape({
   method: text(),
   path: Type.String({ pattern: '^/' }),
@@ -134,16 +143,8 @@ const sentRequest = shape({
   bodySha256: Type.Optional(digest('Of the body before its placeholders are filled in.')),
   expectSha256: Type.Optional(digest('Of what the request expects.')),
   once: flag('Each of its rows is sent at most once.'),
-  check: Type.Optional(
-    Type.Unsafe<CheckKind>({
-      enum: ['bytes', 'schema', 'status'],
-      description: 'The check of responses under load beyond their status.',
-    }),
-  ),
+  check: Type.Optional(check),
 });
-
-/** The check of responses under load: against exact bytes, against a JSON Schema, or by the status alone. */
-export type CheckKind = 'bytes' | 'schema' | 'status';
 
 export const sent = shape('The requests, without secrets: texts by their digests, headers by their names.', {
   requests: Type.Array(sentRequest, { minItems: 1 }),

@@ -7,7 +7,7 @@ import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, type JsonFile } from 'bench-targets/catalogue/json-file';
 import { BenchError, refuseFirst, UsageError, type Refusal } from 'bench-model/errors';
 import { answersFor } from 'bench-statistics/histogram';
-import { createCheck } from 'bench-model/json-schema';
+import { checkBy } from 'bench-model/json-schema';
 import { METRICS } from 'bench-model/metrics';
 import { writtenBudget, type WrittenBudget } from 'bench-model/budgets';
 import { present } from 'bench-model/options';
@@ -87,8 +87,7 @@ function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
 /** Reads a configuration. Throws a usage error with file, line and pointer if it is missing or not valid. */
 export function readConfig(file: string, command: Bench): Config {
   const read = readJsonFile(file, { missing: HINT, wrong: HINT });
-  const errors = createCheck({ schema: configSchema(command), allErrors: true })(read.value);
-  refuseErrors(errors, read, { what: 'the configuration', hint: HINT });
+  refuseErrors(checkBy('config')(read.value), read, { what: 'the configuration', hint: HINT });
   const { bench, budgets } = read.value as ConfigFile;
   const own = budgets.map((one, index) => ({
     budget: toBudget(one, index, read),
