@@ -23,6 +23,7 @@ import {
   describeConnections,
   formatAlike,
   formatChange,
+  formatRange,
   formatShare,
   formatUs,
   formatWhole,
@@ -42,7 +43,7 @@ const MOST_FINDINGS = 3;
 /** What the reader of a report knows or can do. */
 export interface Circumstances {
   /** The causes of its differences are shown too. */
-  isExplained?: boolean | undefined;
+  isExplained?: boolean;
   /** The run was begun elsewhere, so nothing here executes its plan. */
   isForeign?: boolean;
 }
@@ -56,8 +57,8 @@ export function closeReport(
   const { text } = model.outcome;
   if (isForeign && model.repeat !== undefined)
     return { sentence: `${text} To measure the same`, command: model.repeat };
-  const { purpose, command } = isForeign
-    ? { purpose: 'For charts', command: joinWords(['report', model.run, '--open']) }
+  const [purpose, command] = isForeign
+    ? ['For charts', joinWords(['report', model.run, '--open'])]
     : chooseNext(model, isExplained);
   return { sentence: `${text} ${purpose}`, command: commandLine(command) };
 }
@@ -282,10 +283,9 @@ function nameWhere(all: readonly Standing[], isFirst: boolean): string {
 /** `10.1 to 19.7 µs`. */
 function describeRange(metric: MetricId, leaders: readonly Standing[]): string {
   const values = leaders.flatMap(({ near }) => near.map(({ figure }) => figure.median));
-  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => showValue(metric, value));
-  if (least === most) return String(least);
-  const unit = / \S+$/.exec(most ?? '')?.[0] ?? '';
-  return `${least?.endsWith(unit) ? least.slice(0, least.length - unit.length) : least} to ${most}`;
+  const range = { least: Math.min(...values), most: Math.max(...values) };
+  // A unit of both ends is said once.
+  return formatRange(range, (value) => showValue(metric, value)).replace(/( \S+)(?= to .*\1$)/, '');
 }
 
 const MOST_NAMED = 3;
@@ -333,35 +333,26 @@ function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
   return `${target} at ${describeConnections([connections])}: ${shown.join(', ')}`;
 }
 
-interface Next {
-  purpose: string;
-  command: string;
-}
-
 /** Chooses the next step after a run: complete it, look into failures, decide, find the cause, or look at the charts. */
-function chooseNext(model: Model, isExplained: boolean): Next {
+function chooseNext(model: Model, isExplained: boolean): [purpose: string, command: string] {
   const { plan, rows } = model;
   const metric = decidingMetric(model);
   const compared = comparedBy(model, metric);
   const leaders = leadersOf(rows, metric);
   const run = joinWords([model.run]);
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
-  if (isIncomplete(model)) return { purpose: 'To complete the run', command: `bench --resume ${run}` };
+  if (isIncomplete(model)) return ['To complete the run', `bench --resume ${run}`];
   if (failed > 0) {
     const trials = failed === 1 ? 'the failed trial' : `the ${formatWhole(failed)} failed trials`;
-    return {
-      purpose: `For the ${failed === 1 ? 'log' : 'logs'} of ${trials}`,
-      command: `report ${run} --detail`,
-    };
+    return [`For the ${failed === 1 ? 'log' : 'logs'} of ${trials}`, `report ${run} --detail`];
   }
-  if (compared === undefined && leaders.length === 0)
-    return { purpose: 'For the reasons', command: `report ${run} --detail` };
+  if (compared === undefined && leaders.length === 0) return ['For the reasons', `report ${run} --detail`];
   const closest = plan.sequentialTest === undefined && compared === undefined ? closestOf(leaders) : [];
   if (closest.length === 2 && isPlain(plan))
-    return { purpose: 'For a verdict on the best two', command: joinWords(['compare', ...closest]) };
+    return ['For a verdict on the best two', joinWords(['compare', ...closest])];
   if (compared !== undefined && !isExplained && hasCause(plan, compared))
-    return { purpose: 'For the cause', command: `why ${run}` };
-  return { purpose: 'For charts', command: `report ${run} --open` };
+    return ['For the cause', `why ${run}`];
+  return ['For charts', `report ${run} --open`];
 }
 
 /** Returns true if versions of one program that Bench launches use more or less CPU. */

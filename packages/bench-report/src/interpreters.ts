@@ -28,9 +28,12 @@ export function describeInterpreter(interpreter: Interpreter): string {
   return [`${interpreter.implementation} ${interpreter.version}`, ...describeBuild(interpreter)].join(', ');
 }
 
+/** A binary has neither. */
+const NONE = '—';
+
 /** The interpreter of a server with its build; its runtime as it was found if that is not known; a dash for a binary. */
 export function describeRuntime({ interpreter, runtime }: ModelServer): string {
-  if (interpreter === undefined && runtime === undefined) return '—';
+  if (interpreter === undefined && runtime === undefined) return NONE;
   const { kind = '', spec = '', version = '', build, byDefault } = runtime ?? {};
   const named = `${OTHER_ENGINES.includes(spec) ? spec : kind} ${version}`;
   return listGiven([
@@ -57,10 +60,7 @@ function describeBuild(interpreter: Interpreter): string[] {
 
 /** Lists the interpreters of the servers of a run in one line; empty if there is none. */
 export function describeInterpreters(servers: readonly ModelServer[]): string[] {
-  const told = servers.flatMap((server) =>
-    server.interpreter === undefined && server.runtime === undefined ? [] : [describeRuntime(server)],
-  );
-  const different = [...new Set(told)];
+  const different = [...new Set(servers.map(describeRuntime))].filter((words) => words !== NONE);
   if (different.length === 0) return [];
   return [`${different.length === 1 ? 'interpreter' : 'interpreters'}: ${different.join('; ')}`];
 }

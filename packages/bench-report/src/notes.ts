@@ -44,8 +44,13 @@ const NOTES: readonly ((facts: Facts) => Note[])[] = [
   noteIdleness,
   noteDeferred,
   noteOpened,
-  noteIdleCloses,
-  noteTurnover,
+  ({ rows }) =>
+    noteRows(
+      rows,
+      'The server closes idle connections.',
+      ({ idleCloses }) => idleCloses && describeIdleCloses(idleCloses),
+    ),
+  ({ rows }) => noteRows(rows, 'Processes of the server came and went.', describeTurnover, describeTurnover),
   noteBackground,
   noteBudgets,
 ];
@@ -339,20 +344,6 @@ function noteOpened({ rows, plan }: Facts): Note[] {
 function describeConnects({ perSecond, p50, p99 }: NonNullable<ModelRow['opened']>): string {
   const times = listLatencies({ p50, p99 }).join(', ');
   return `${formatWhole(Math.round(perSecond))} connects/s${times === '' ? '' : ` (${times})`}`;
-}
-
-/** Names the servers that closed idle connections, and what happened to the requests that met such a close. */
-function noteIdleCloses({ rows }: Facts): Note[] {
-  return noteRows(
-    rows,
-    'The server closes idle connections.',
-    ({ idleCloses }) => idleCloses && describeIdleCloses(idleCloses),
-  );
-}
-
-/** Names the servers whose processes came and went under load, and what that cost. */
-function noteTurnover({ rows }: Facts): Note[] {
-  return noteRows(rows, 'Processes of the server came and went.', describeTurnover, describeTurnover);
 }
 
 /** `workers were replaced 5 times under load in 5 trials, 20 requests got no response (0.04 %)`. */

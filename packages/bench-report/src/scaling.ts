@@ -38,7 +38,7 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
           row === undefined ? '—' : showMetric('goodput', row),
           // One worker has no range: it is compared with itself.
           target === of ? '1' : showFigure(speedUp, formatRatio, true),
-          showFigure(efficiency, formatPercent),
+          showFigure(efficiency, (share) => `${Math.round(share * 100)} %`),
           ...(row === undefined ? ['—', '—'] : [showMetric('cpu', row), showMetric('memory', row)]),
           coresUsed === undefined ? '—' : formatRatio(coresUsed),
           processes === undefined ? '—' : String(processes),
@@ -52,10 +52,6 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
 
 function formatRatio(value: number): string {
   return value.toFixed(2);
-}
-
-function formatPercent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }
 
 /** The name of a target without its size. */

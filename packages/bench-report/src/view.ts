@@ -93,7 +93,7 @@ export function describeSetting(model: Model): string[] {
       ? []
       : [
           [
-            `${describeSender(plan)} in ${describeGenerators(plan)}`,
+            describeSender(plan),
             ...(plan.attached === undefined ? [describeWorkers(plan, ' per server')] : []),
             describePlacement(placement),
           ].join(', '),
@@ -175,14 +175,11 @@ function describeCollected({ servers }: Model): string[] {
   ]);
 }
 
-/** The engine and its load mode; a closed loop is the default and is not mentioned. */
-function describeSender({ engine, load }: Plan): string {
-  return isUsualLoad(load) ? engine : `${engine}, ${describeLoad(load)},`;
-}
-
-function describeGenerators({ engine, generators }: Plan): string {
+/** The engine with its load mode and its generators; a closed loop is the default and is not mentioned. */
+function describeSender({ engine, load, generators }: Plan): string {
   const isThreaded = engineNamed(engine)?.generators === 'threads';
-  return countOf(generators, isThreaded ? 'thread' : 'process');
+  const mode = isUsualLoad(load) ? '' : `, ${describeLoad(load)},`;
+  return `${engine}${mode} in ${countOf(generators, isThreaded ? 'thread' : 'process')}`;
 }
 
 /** The note on an engine other than the default. */

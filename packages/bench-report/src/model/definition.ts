@@ -171,8 +171,6 @@ export interface Model {
   versions: Versions;
   /** Targets that could not be launched here. */
   leftOut: LeftOut[];
-  /** A first impression (`--quick`): too short for comparisons. */
-  quick?: true;
   /** Complete rounds, and those of the plan. */
   rounds: { measured: number; planned: number };
   /** When and why a sequential test ended; absent for a run of fixed rounds. */

@@ -24,7 +24,7 @@ import type { Plan } from 'bench-model/plan';
 import { isFatal, meaningOf, REASON_CODES } from 'bench-model/reasons';
 import { typeBench } from '../printable.ts';
 import type { LoadResult } from 'bench-model/load';
-import type { Placement, Trial } from 'bench-model/record';
+import type { Trial } from 'bench-model/record';
 import type { StoredRun } from 'bench-analysis/results/store';
 import type {
   LoadHost,
@@ -68,7 +68,6 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     host,
     versions,
     leftOut,
-    quick: plan.quick ? true : undefined,
     rounds: { measured: tracker.countRounds(trials), planned: plan.rounds },
     ending: endingOf(source, interrupted, tracker),
     metrics: METRIC_IDS.map((id) => METRICS[id]).map(({ id, label, unit, better }) => ({
@@ -248,13 +247,8 @@ function toServer(trials: Trial[]): ModelServer {
 
 /** Returns the placement of the server with the most cores: in a scaled run, the others use some of these. */
 function largestPlacement(trials: Trial[]): Model['placement'] {
-  const placements = trials.map(({ placement }) => placement);
-  const most = Math.max(...placements.map(coresOf));
-  return placements.find((placement) => coresOf(placement) === most);
-}
-
-function coresOf({ server = [] }: Placement): number {
-  return server.length;
+  const coresOf = ({ placement: { server = [] } }: Trial): number => server.length;
+  return trials.toSorted((a, b) => coresOf(b) - coresOf(a))[0]?.placement;
 }
 
 /** Returns the requests of the first trial; a request whose check differed between trials has the weakest. */
