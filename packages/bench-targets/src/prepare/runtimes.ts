@@ -86,7 +86,7 @@ async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Pro
   const output = await run(words, OUTSIDE).catch((error: Error) => {
     throw new ToolchainError(`${path} is not a JavaScript runtime: ${error.message}`, 'check the path');
   });
-  const { version, ...build } = JSON.parse(output.stdout) as { version: string; v8: string };
+  const { version, ...build } = JSON.parse(output.stdout) as { version: string; [name: string]: string };
   const argv = isDeno ? [path, 'run', '--allow-all', '--quiet'] : [path];
   return { runtime: { ...spec, version, build }, argv };
 }

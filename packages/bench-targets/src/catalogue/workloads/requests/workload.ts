@@ -205,7 +205,7 @@ function fillRequest(
   const headers = Object.fromEntries(filled);
   if (body === undefined) return { method, path, headers };
   const type = filled.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const usual = type === undefined ? { 'content-type': 'application/json' } : {};
+  const usual = { ...(type === undefined && { 'content-type': 'application/json' }) };
   return { method, path, headers: { ...usual, ...headers }, body: fill(body, values, placeOf(type)) };
 }
 
