@@ -84,6 +84,6 @@ describe('explainIdle', () => {
     ['it was slower without a load', windowOf(POOL, aloneOf(90_000))],
     ['it was not asked without a load', { ...windowOf(POOL, aloneOf(20_800)), alone: undefined }],
   ])('explains nothing if %s', (_what, window) => {
-    expect(explainIdle(window as Explained)).toBeUndefined();
+    expect(explainIdle(window)).toBeUndefined();
   });
 });

@@ -29,12 +29,12 @@ const USES: Words<CompanionRecords> = {
 
 /** Describes what ran as this companion; undefined if a report says so elsewhere. */
 export function describeHead(name: string, head: unknown): string | undefined {
-  return (HEADS[name as CompanionName] ?? JSON.stringify)(head as never);
+  return (HEADS[name as CompanionName] ?? JSON.stringify)(head);
 }
 
 /** Describes what was measured of this companion. */
 export function describeUse(name: string, use: unknown): string | undefined {
-  return (USES[name as CompanionName] ?? JSON.stringify)(use as never);
+  return (USES[name as CompanionName] ?? JSON.stringify)(use);
 }
 
 function describeCores(resources: { coresUsed: number } | undefined): string | undefined {

@@ -24,7 +24,7 @@ import type { Plan } from 'bench-model/plan';
 import { isFatal, meaningOf, REASON_CODES } from 'bench-model/reasons';
 import { typeBench } from '../printable.ts';
 import type { LoadResult } from 'bench-model/load';
-import type { Trial } from 'bench-model/record';
+import type { Placement, Trial } from 'bench-model/record';
 import type { StoredRun } from 'bench-analysis/results/store';
 import type {
   LoadHost,
@@ -247,8 +247,11 @@ function toServer(trials: Trial[]): ModelServer {
 
 /** Returns the placement of the server with the most cores: in a scaled run, the others use some of these. */
 function largestPlacement(trials: Trial[]): Model['placement'] {
-  const coresOf = ({ placement: { server = [] } }: Trial): number => server.length;
-  return trials.toSorted((a, b) => coresOf(b) - coresOf(a))[0]?.placement;
+  return trials.map(({ placement }) => placement).toSorted((a, b) => coresOf(b) - coresOf(a))[0];
+}
+
+function coresOf({ server = [] }: Placement): number {
+  return server.length;
 }
 
 /** Returns the requests of the first trial; a request whose check differed between trials has the weakest. */
