@@ -7,9 +7,6 @@ import type { Draft } from './requests.ts';
 import type { MetricId } from './metrics.ts';
 import type { SequentialTest } from './plan.ts';
 
-/** The most rounds of a run: the exact tests of more take minutes and gigabytes, and nobody needs them. */
-export const MOST_ROUNDS = 1000;
-
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
 /** The same for a capacity: each is known within about 5 %, and half a minute of search tells little. */

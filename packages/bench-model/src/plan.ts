@@ -22,7 +22,7 @@ import { METRIC_IDS } from './metrics.ts';
 import { userRequests, attached } from './requests.ts';
 import { backgroundRequest, loadMode, params } from './settings.ts';
 import { target } from './target.ts';
-import { MOST_ROUNDS } from './options.ts';
+import { MOST_ROUNDS } from './limits.ts';
 import { RUN_SCHEMA } from './versions.ts';
 
 /** More numbers of connections than anybody measures: a report compares all targets at each. */

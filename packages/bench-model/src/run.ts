@@ -1,7 +1,7 @@
 /** `run.json`: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
 import { list, mapOf, oneOf, ordinal, shape, span, text } from './definitions.ts';
-import { MOST_ROUNDS } from './options.ts';
+import { MOST_ROUNDS } from './limits.ts';
 import { plan } from './plan.ts';
 import { RUN_SCHEMA } from './versions.ts';
 

@@ -9,7 +9,7 @@ import { benchOptions, present, thresholdFor, VERDICTS, type BenchOptions } from
 import { readCluster } from 'bench-targets/catalogue/cluster';
 import { PACKAGES, splitVersions } from 'bench-targets/catalogue/packages';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
-import { MOST_ROUNDS } from 'bench-model/options';
+import { MOST_ROUNDS } from 'bench-model/limits';
 import { HOME, commandLine } from 'bench-machine/home';
 import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
 import { readText } from 'bench-targets/catalogue/workloads/requests/texts';
