@@ -100,10 +100,11 @@ describe('the committed run', () => {
     const { trials, ...document } = JSON.parse(text) as Record<string, unknown>;
     expect(trials).toEqual(run.trials);
     // One of each kind shows the form. Tables and details have the values of the others.
-    const { plan, comparisons } = document as unknown as Pick<Model, 'plan' | 'comparisons'>;
+    const { plan, rows, comparisons } = document as unknown as Pick<Model, 'plan' | 'rows' | 'comparisons'>;
     const short = {
       ...Object.fromEntries(Object.entries(document).map(([name, value]) => [name, firstOf(value)])),
-      plan: { ...plan, trials: plan.trials.slice(0, 1) },
+      plan: { ...plan, targets: plan.targets.slice(0, 1), trials: plan.trials.slice(0, 1) },
+      rows: rows.slice(0, 1).map((row) => ({ ...row, trials: row.trials.slice(0, 1) })),
       comparisons: comparisons.slice(0, 1).map((one) => ({ ...one, rows: one.rows.slice(0, 1) })),
     };
     await expect(`${JSON.stringify(short, null, 2)}\n`).toMatchFileSnapshot(golden('run.json'));
