@@ -44,11 +44,15 @@ const wait = shape({
   name: text('The function.'),
   code: text('The text of the line; the function if it cannot be read.'),
   in: Type.Optional(text('The first and the last function that the line has called.')),
+  for: Type.Optional(oneOf(['a timer', 'a lock', 'a pool', 'a channel', 'I/O'], 'Absent for Python.')),
   ms: amount('ms: the wait'),
 });
 
 /** A line of the user at which requests wait, of each answer. */
 export type Wait = Static<typeof wait>;
+
+/** A line of the user, and how long all that waited there did, in ms. */
+export type Waited = Omit<Wait, 'code'>;
 
 const perRequest = shape('What a request causes, without a profiler.', {
   connections: Type.Optional(amount('count: connections that the load opened')),
@@ -59,7 +63,7 @@ const perRequest = shape('What a request causes, without a profiler.', {
   statements: Type.Optional(
     list('Told by a database that Bench starts, and by SQLite in Python.', statement),
   ),
-  places: Type.Optional(list('Where requests wait. Told by Python; absent for others.', wait)),
+  places: Type.Optional(list('Where requests wait. Told by Python and Go; absent for others.', wait)),
 });
 
 export type RequestUse = Static<typeof perRequest>;

@@ -67,10 +67,11 @@ export function viewUse(uses: readonly ChangedUse[]): View {
   return viewTable({ title: 'what requests cause', columns, rows, notes }, columns.slice(1));
 }
 
-/** `Each request waits 4.2 ms at main.py:12 (await asyncio.sleep(0.004), in sleep) instead of 0.1.` */
+/** `Each request waits 4.2 ms for a timer at main.py:12 (await asyncio.sleep(0.004), in sleep) instead of 0.1.` */
 export function describePlace({ part, before, after }: ChangedPart<Wait>): string {
   const within = part.in === undefined ? '' : `, in ${part.in}`;
-  return describeWait(`at ${part.file}:${part.line} (\`${cut(part.code)}\`${within})`, before, after);
+  const what = part.for === undefined ? '' : `for ${part.for} `;
+  return describeWait(`${what}at ${part.file}:${part.line} (\`${cut(part.code)}\`${within})`, before, after);
 }
 
 /** `Each request waits 4.1 ms in the database for SELECT pg_sleep(?) instead of 0.1.` */

@@ -174,10 +174,8 @@ function rowOf(label: string, { before, after, difference, margin }: Change): st
 /** Says how the profiles were taken, and what the profiler itself cost. */
 function describeProfilers(sides: readonly ProfiledSide[], { seconds }: WhyFile): string[] {
   return sides.map(({ target, profiler, profiles }) => {
-    const [plain, profiled] = [
-      mean(profiles.map(({ cpuUs }) => cpuUs)),
-      mean(profiles.flatMap(({ profiledUs }) => profiledUs ?? [])),
-    ];
+    const plain = mean(profiles.map(({ cpuUs }) => cpuUs));
+    const profiled = mean(profiles.flatMap(({ profiledUs }) => profiledUs ?? []));
     return `${target}: ${profiler}, ${countOf(profiles.length, 'fresh server')} for ${seconds} s each. The profiler changed CPU per request by ${formatChange(profiled / plain)}, which is not in the figures`;
   });
 }

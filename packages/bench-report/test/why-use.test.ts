@@ -53,8 +53,10 @@ it('names the statement that is sent more often, and one that is sent no more', 
 
 it('names the line and the statement for which requests wait', () => {
   const part = { file: 'main.py', line: 12, name: 'read', code: 'await asyncio.sleep(0.004)', ms: 4 };
-  expect(describePlace({ part: { ...part, in: 'sleep' }, before: 0, after: 4.14, ...CHANGE })).toBe(
-    'Each request waits 4.14 ms at main.py:12 (`await asyncio.sleep(0.004)`, in sleep) instead of none.',
+  expect(
+    describePlace({ part: { ...part, in: 'sleep', for: 'a timer' }, before: 0, after: 4.14, ...CHANGE }),
+  ).toBe(
+    'Each request waits 4.14 ms for a timer at main.py:12 (`await asyncio.sleep(0.004)`, in sleep) instead of none.',
   );
   const statement = { text: 'select pg_sleep(?)', count: 1, ms: 4 };
   expect(describeTime({ part: statement, before: 4.2, after: 0, ...CHANGE })).toBe(

@@ -109,7 +109,9 @@ function changedParts<Part>(
   const lists = sides.map(({ profiles }) => profiles.map(({ perRequest: use }) => use && read(use)));
   const known = lists.map((own) => own.map((parts = []) => Map.groupBy(parts, key)));
   if (lists.some((own) => own.includes(undefined))) return [];
-  const parts = new Map(lists.flat(2).flatMap((part) => (part === undefined ? [] : [[key(part), part]])));
+  const all = lists.flat(2).filter((part) => part !== undefined && figure(part) >= least) as Part[];
+  // The largest of each key stands for the others.
+  const parts = new Map(all.toSorted((a, b) => figure(a) - figure(b)).map((part) => [key(part), part]));
   return [...parts]
     .map(([name, part]): ChangedPart<Part> => {
       const figures = known.map((own) => own.map((one) => sum((one.get(name) ?? []).map(figure)))) as Costs;

@@ -52,13 +52,10 @@ export function foldV8(
     above.set(id, stack);
     return stack;
   };
-  const stackOf = (id: number, line: number | undefined): Sampled[] => [
-    ...stackAbove(id),
-    ...placed(id, line),
-  ];
+  const stackOf = (id: number, line?: number): Sampled[] => [...stackAbove(id), ...placed(id, line)];
   return countLeaves(profile, nodes).flatMap(({ id, line, collects, samples }) => {
     const stack = stackOf(id, line);
-    if (collects !== undefined) stack.push(...stackOf(collects, undefined));
+    if (collects !== undefined) stack.push(...stackOf(collects));
     const isProfiler = stack.some(({ file }) => file === 'node:inspector');
     return stack.length === 0 || isProfiler ? [] : [{ frames: stack, samples }];
   });

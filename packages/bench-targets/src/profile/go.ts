@@ -1,6 +1,7 @@
 /** The lines of functions in programs of Go, and their names if they were built without symbols, as by `go run` and `-ldflags "-s -w"`. */
 import { writeFileSync } from 'node:fs';
 import { readBytes } from 'bench-machine/files';
+import type { Waited } from 'bench-model/why';
 import { findProgram } from 'bench-machine/path';
 import { tryRun } from 'bench-machine/subprocess';
 
@@ -48,12 +49,7 @@ const CALL = /^\s+([0-9a-f]+) (.*) \((\/[^()]+)\)$/;
 const UNKNOWN = '[unknown]';
 
 /** A frame in the output of perf, and an address in it. */
-interface Call {
-  index: number;
-  at: number;
-  symbol: string;
-  program: string;
-}
+type Call = Record<'index' | 'at', number> & Record<'symbol' | 'program', string>;
 
 /**
  * Returns the address of the code of a program of Go less its offset in the file: perf prints offsets of what has no name. Undefined
@@ -67,3 +63,47 @@ function loadedAt(program: string): number | undefined {
   const code = headers.find((header) => header.readUInt32LE(0) === PT_LOAD && header.readUInt32LE(4) & PF_X);
   return code && Number(code.readBigUInt64LE(16) - code.readBigUInt64LE(8));
 }
+
+/** Returns true for a program of Go that holds code from below this folder. */
+export function isOwnGo(program: string, root: string): boolean {
+  const bytes = readBytes(program, Infinity);
+  return bytes?.includes(MAGIC) === true && bytes.includes(`${root}/`);
+}
+
+/** What goroutines wait for, by their state and the functions that they have called (package runtime of Go). */
+const KINDS: [of: RegExp, kind: Waited['for']][] = [
+  [/^sleep/, 'a timer'],
+  [/^sync\.(RW)?(Mutex|Cond)/, 'a lock'],
+  [/^chan send $|^(chan|select).*\.(conn|\w*[aA]cquire\w*)( |$)/, 'a pool'],
+  [/^(chan receive|select) $/, 'a channel'],
+  [/^(IO wait|chan|select)/, 'I/O'],
+];
+
+/**
+ * Parses the goroutines that programs of Go print at SIGQUIT: each in which a request waits, as 1 s. Those that wait for others of
+ * their request, and those that the program began for itself, are left out.
+ */
+export function parseDump(dump: string, root: string): Waited[] {
+  const isOwn = (file = ''): boolean => file.startsWith(`${root}/`) && !/\/(vendor|pkg\/mod)\//.test(file);
+  const channels = [...dump.matchAll(new RegExp(RECEIVES, 'gm'))];
+  return dump.split('\n\n').flatMap((block): Waited[] => {
+    const [, id, state = ''] = /^goroutine (\d+) .*?\[([^\],]+)/m.exec(block) ?? [];
+    const frames = [...block.matchAll(FRAME)];
+    const at = frames.findIndex(([, name, , file]) => name !== undefined && isOwn(file));
+    const [, , begunIn, begunAt] = frames.at(-1) ?? [];
+    if (id === '1' || (begunIn === '1' && isOwn(begunAt)) || at < 0) return [];
+    const called = frames.slice(0, at).flatMap(([, name = '']) => (name.startsWith('runtime.') ? [] : name));
+    const kind = KINDS.find(([of]) => of.test(`${state} ${called.join(' ')}`))?.[1];
+    const [channel] = RECEIVES.exec(block) ?? [];
+    // Several that wait at one channel take what one of them needs.
+    const isPool = kind === 'a channel' && channels.filter(([own]) => own === channel).length > 1;
+    const [, name = '', , file = '', line] = frames[at] ?? [];
+    const place = { file, name, line: Number(line), in: called.at(-1) ?? '', ms: 1000 };
+    return kind === undefined ? [] : [{ ...place, for: isPool ? 'a pool' : kind }];
+  });
+}
+
+/** A function and its place, or the goroutine that has begun this one. */
+const FRAME = /^(?:(.+)\(.*\)|created by .+ in goroutine (\d+))\n\t(.+):(\d+)/gm;
+/** The channel from which a goroutine receives. */
+const RECEIVES = /^runtime\.chanrecv\(0x[0-9a-f]+/m;

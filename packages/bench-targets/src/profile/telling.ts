@@ -3,36 +3,30 @@
  * that `GODEBUG=gctrace=1` adds to its log, one line for each collection (package runtime of Go). That of Python also tells the
  * statements of SQLite, and where the user's own code waits.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isListening } from 'bench-machine/ports';
 import type { Server } from 'bench-machine/launch';
+import { familyOf, readLink } from 'bench-machine/procfs';
+import { sendSignal } from 'bench-machine/subprocess';
+import type { Waited } from 'bench-model/why';
 import { sum, sumByKey } from 'bench-statistics/numbers';
 import { isNode } from '../prepare/collect.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { askBySignal, COLLECT, hooked, runtimesOf } from '../prepare/signals.ts';
+import { isOwnGo, parseDump } from './go.ts';
+import { askBySignal, COLLECT, hooked, runtimesOf, type Question } from '../prepare/signals.ts';
 
 /** A server that does not handle signals is not waited for. */
 const ANSWER_MS = 1000;
 
-/** The collections of a server, and their time in ms: of CPU in Go, else of one thread. */
-interface Garbage {
+/**
+ * What a server tells: its collections, and their time in ms, which is CPU in Go, else that of one thread. The statements by their
+ * text, with their values, and the waits are those since the first question.
+ */
+export interface Told {
   count: number;
   ms: number;
-}
-
-/** A line of the user, and how long all that waited there did, in ms. */
-export type Waited = Record<'file' | 'name' | 'in', string> & Record<'line' | 'ms', number>;
-
-/** What a server tells. The statements by their text, with their values; both lists are those since the first question. */
-export interface Told extends Garbage {
   statements?: Record<string, number>;
   waits?: Waited[];
-}
-
-/** How a server is asked: `file` is the prefix of the responses, and `wake` makes it handle a signal. */
-interface Question {
-  teller: 'node' | 'python';
-  file: string;
-  wake: () => Promise<unknown>;
 }
 
 /** Returns the runtime of a target whose hook tells; undefined for others. A Node one must have the hook of `collect.ts`. */
@@ -41,10 +35,13 @@ function tellerOf(prepared: Prepared): 'node' | 'python' | undefined {
   return prepared.stack.runtime === 'python' ? 'python' : undefined;
 }
 
-/** Returns what all processes of a server tell so far; undefined if none answers. */
-export async function askServer(pid: number, { teller, file, wake }: Question): Promise<Told | undefined> {
+/** Returns what all processes of a server tell so far; undefined if none answers. `file` is the prefix of the responses. */
+export async function askServer(
+  pid: number,
+  { teller, ...question }: Pick<Question, 'file' | 'wake'> & { teller: 'node' | 'python' },
+): Promise<Told | undefined> {
   const pids = runtimesOf(pid, teller);
-  const texts = await askBySignal(pids, { signal: COLLECT, file, milliseconds: ANSWER_MS, wake });
+  const texts = await askBySignal(pids, { signal: COLLECT, milliseconds: ANSWER_MS, ...question });
   const told = texts.map((text) => JSON.parse(text) as Told);
   if (told.length === 0) return undefined;
   return {
@@ -87,10 +84,30 @@ export async function watchTelling(
   };
 }
 
-interface Traced {
-  number: number;
-  ms: number;
+/** The time of a load before the dump of Go. */
+const DUMP_MS = 500;
+
+/**
+ * Returns how long so many responses waited together; undefined if no program of Go tells. The dump of its goroutines ends it.
+ * `load` returns its correct responses.
+ */
+export async function watchWaits(
+  { pid, log }: { pid: number; log: () => string },
+  prepared: Prepared,
+  { load, perSecond }: { load: () => Promise<number>; perSecond: number },
+): Promise<{ waits: Waited[]; answers: number } | undefined> {
+  const { root } = prepared.stack;
+  const pids = [...familyOf([pid])].filter((one) => isOwnGo(readLink(`/proc/${one}/exe`), root));
+  if (pids.length === 0) return undefined;
+  const loaded = load().catch(() => {});
+  await sleep(DUMP_MS);
+  for (const one of pids) sendSignal(one, 'SIGQUIT');
+  await loaded;
+  // What waits at one moment waits all the time.
+  return { answers: perSecond, waits: parseDump(log(), root) };
 }
+
+type Traced = Record<'number' | 'ms', number>;
 
 /** Reads lines like `gc 7 @1.2s 3%: 0.02+1.3+0.05 ms clock, 0.04+0.3/1.1/0.8+0.1 ms cpu, …`. */
 export function parseTrace(log: string): Traced[] {
@@ -101,7 +118,7 @@ export function parseTrace(log: string): Traced[] {
 }
 
 /** The log is cut if it grows, so its lines give the mean, and their numbers the count. */
-function since(last: number, traced: readonly Traced[]): Garbage | undefined {
+function since(last: number, traced: readonly Traced[]): Told | undefined {
   const number = traced.at(-1)?.number;
   if (number === undefined) return undefined;
   const news = traced.filter((one) => one.number > last);

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { start, type Child } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
+import { run, start, type Child } from 'bench-machine/subprocess';
 import { collectGarbage } from '../../src/prepare/collect.ts';
 import { hooked } from '../../src/prepare/signals.ts';
-import { askServer } from '../../src/profile/telling.ts';
+import type { Prepared } from '../../src/prepare/prepare.ts';
+import { askServer, watchWaits } from '../../src/profile/telling.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench collections-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -75,11 +77,46 @@ async def main():
 asyncio.run(main())
 `;
 
+const GO_WAITS = `package main
+
+import ("net/http"; "net/http/httptest"; "os"; "sync"; "time")
+
+var entered sync.WaitGroup
+var mutex sync.Mutex
+
+func answer(http.ResponseWriter, *http.Request) {
+	entered.Done()
+	mutex.Lock()
+	time.Sleep(time.Minute)
+}
+
+func main() {
+	server := httptest.NewServer(http.HandlerFunc(answer))
+	entered.Add(2)
+	go http.Get(server.URL)
+	go http.Get(server.URL)
+	entered.Wait()
+	os.Stdout.WriteString("up\\n")
+	select {}
+}
+`;
+
 /** Causes a collection, and waits for its end. */
 async function collect({ stdin, stdout }: Child): Promise<void> {
   const ended = once(stdout as Readable, 'data');
   stdin?.write('\n');
   await ended;
+}
+
+/** Returns the lines at which the requests of a load wait, and for what. */
+async function watch(child: Child, runtime: 'node' | 'none', load: () => Promise<unknown>): Promise<unknown> {
+  const prepared = { env: { BENCH_WAITS: file }, stack: { runtime, root: folder }, target: {} };
+  let log = '';
+  child.stdout?.on('data', (piece: Buffer) => (log += String(piece)));
+  const watched = { load: async () => load().then(() => 1), perSecond: 1 };
+  const server = { pid: child.pid as number, log: () => log };
+  const seen = await watchWaits(server, prepared as unknown as Prepared, watched);
+  return seen?.waits.map(({ name, line, for: kind }) => `${name} ${line} ${kind}`);
 }
 
 describe.runIf(process.platform === 'linux')('a server that counts its collections', () => {
@@ -131,6 +168,19 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     expect(lines?.map(({ name }) => name)).not.toContain('hide');
     expect(lines).toEqual(expect.arrayContaining(expected));
   });
+
+  it.runIf(findProgram('go'))(
+    'tells at which lines requests wait, and for what, if it is of Go',
+    async () => {
+      const [source, program] = [join(folder, 'waits.go'), join(folder, 'program')];
+      writeFileSync(source, GO_WAITS);
+      await run(['go', 'build', '-o', program, source], { cwd: folder });
+      const child = await begin(['sh', '-c', 'exec "$0" 2>&1', program], {});
+      const lines = await watch(child, 'none', () => once(child, 'close'));
+      expect(lines).toEqual(expect.arrayContaining(['main.answer 10 a lock', 'main.answer 11 a timer']));
+      expect(lines).toHaveLength(2);
+    },
+  );
 
   it('is left alone without the hook', async () => {
     const child = await begin([process.execPath, '-e', NODE], {});

@@ -1,10 +1,10 @@
 /** What requests cause beside the CPU of functions, for each response: statements, requests to the upstream, and waits. */
 import { relative } from 'node:path';
 import { readLines } from 'bench-machine/files';
-import type { Statement, Wait } from 'bench-model/why';
+import type { Statement, Wait, Waited } from 'bench-model/why';
 import { present } from 'bench-model/options';
-import { sumByKey } from 'bench-statistics/numbers';
-import type { Told, Waited } from 'bench-targets/profile/telling';
+import { sum, sumByKey } from 'bench-statistics/numbers';
+import type { Told } from 'bench-targets/profile/telling';
 
 /** The statements, and the lines, that are kept: those that requests send most often, and at which they wait for longest. */
 const MOST_KEPT = 50;
@@ -76,12 +76,14 @@ function statementsBetween(
 
 /** Returns the lines of a project at which requests wait, the longest wait first. `root` is its folder. */
 export function placesOf(waits: readonly Waited[], root: string, answers: number): Wait[] {
-  return waits
+  const places = Map.groupBy(waits, (wait) => JSON.stringify([wait.file, wait.line, wait.in, wait.for]));
+  return [...places.values()]
+    .map((all) => ({ ...(all[0] as Waited), ms: sum(all.map(({ ms }) => ms)) }))
     .toSorted((a, b) => b.ms - a.ms)
     .slice(0, MOST_KEPT)
-    .map(({ file: path, name, line, in: called, ms }): Wait => {
+    .map(({ file: path, name, line, in: called, for: kind, ms }): Wait => {
       const file = relative(root, path);
       const code = readLines(root, file)?.[line - 1]?.trim() || name;
-      return { file, line, name, code, ...present({ in: called || undefined }), ms: ms / answers };
+      return { file, line, name, code, ...present({ in: called || undefined, for: kind }), ms: ms / answers };
     });
 }

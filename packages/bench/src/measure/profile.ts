@@ -9,10 +9,10 @@ import { familyOf, readProcess } from 'bench-machine/procfs';
 import { TrialError } from 'bench-model/errors';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import { attachCounter, parseCalls } from 'bench-targets/profile/calls';
-import { type Told, watchTelling, withTelling } from 'bench-targets/profile/telling';
+import { watchTelling, watchWaits, withTelling } from 'bench-targets/profile/telling';
 import type { Profiler } from 'bench-targets/profile/profilers';
-import type { Calls, RequestUse, Stack } from 'bench-model/why';
-import type { Plan, PlannedTrial } from 'bench-model/plan';
+import type { Calls, Profile, Stack } from 'bench-model/why';
+import type { PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
 import { causedBetween, placesOf, withTold } from './caused.ts';
@@ -22,14 +22,11 @@ import { attempt, Generators, sideOf, withSessions, type Loaded } from './loaded
 import { TurnTaker } from './turns.ts';
 import { warmUp } from './warm-up.ts';
 
-/** The load without a profiler, from which the use of a request comes, the load under it, and that whose system calls are counted. */
-export const PROFILE_SECONDS = { plain: 1, profiled: 2.5, counted: 0.5 };
+/** The load without a profiler, from which the use of a request comes, that under it, and those for its system calls and its waits. */
+export const PROFILE_SECONDS = { plain: 1, profiled: 2.5, counted: 0.5, watched: 1 };
 
 /** The findings of a profile: CPU per request in µs without and with the profiler, the use of a request, and the stacks; none without a profiler. */
-export interface TakenProfile {
-  cpuUs: number;
-  profiledUs?: number;
-  perRequest: RequestUse;
+export interface TakenProfile extends Pick<Profile, 'cpuUs' | 'profiledUs' | 'perRequest'> {
   stacks: Stack[];
 }
 
@@ -48,26 +45,19 @@ export async function takeProfile(
     const side = sideOf(life, await life.start(), life.trials[0]);
     await using generators = new Generators(effects.load(), plan.generators);
     await withSessions([side], { plan, generators }, async ([one]) => {
-      if (one !== undefined && !life.failed) taken = await takeTurns(one, { plan, prepared, profiler, file });
+      if (one !== undefined && !life.failed)
+        taken = await takeTurns(one, { plan, prepared }, { profiler, file });
     });
-    if (!life.failed) await life.afterLoad();
   });
   const [trial] = await life.end();
   if (taken !== undefined && !life.failed) return taken;
   throw new TrialError(trial.reasons[0]?.text ?? 'the server was not profiled');
 }
 
-/** What a profile is taken of, and with. */
-interface Profiling {
-  plan: Plan;
-  prepared: Prepared;
-  profiler: Profiler | undefined;
-  file: string;
-}
-
 async function takeTurns(
   one: Loaded,
-  { plan, prepared, profiler, file }: Profiling,
+  { plan, prepared }: Pick<TrialContext, 'plan'> & { prepared: Prepared },
+  { profiler, file }: { profiler: Profiler | undefined; file: string },
 ): Promise<TakenProfile | undefined> {
   const { side, session, outlive } = one;
   const { life, ready } = side;
@@ -91,8 +81,8 @@ async function takeTurns(
   const tell = await watchTelling(ready.server, prepared, `${file}-told`);
   const counted = await life.countCaused();
   const plain = await load(PROFILE_SECONDS.plain);
-  const told = (await tell()) ?? {};
-  const caused = causedBetween(counted, withTold(await life.countCaused(), told), plain.answers);
+  const told = await tell();
+  const caused = causedBetween(counted, withTold(await life.countCaused(), told ?? {}), plain.answers);
   await using recording = profiler && (await outlive(() => profiler.attach(pid, file)));
   const profiled = recording && (await load(PROFILE_SECONDS.profiled));
   const stacks = foldProfiles((await recording?.stop()) ?? [], prepared.stack.root, readLines);
@@ -100,12 +90,19 @@ async function takeTurns(
   const calls = await countCalls(pid, `${file}-calls`, load);
   during[Symbol.dispose]();
   const connections = openedShare(await outlive(() => turns.collect()));
-  const perRequest = {
-    threads: sum([...familyOf([pid])].map((own) => readProcess(own)?.threads ?? 0)),
-    ...caused,
-    ...toldOf(told, prepared.stack.root, plain.answers),
-    ...present({ connections, calls }),
+  const garbage = told && {
+    collections: (1000 * told.count) / plain.answers,
+    us: (1000 * told.ms) / plain.answers,
   };
+  const threads = sum([...familyOf([pid])].map((own) => readProcess(own)?.threads ?? 0));
+  await life.afterLoad();
+  const watched = await watchWaits({ pid, log: () => ready.server.log() }, prepared, {
+    load: async () => (await load(PROFILE_SECONDS.watched)).answers,
+    perSecond: plain.answers / PROFILE_SECONDS.plain,
+  });
+  const { waits, answers } = { waits: told?.waits, answers: plain.answers, ...watched };
+  const places = waits && placesOf(waits, prepared.stack.root, answers);
+  const perRequest = { threads, ...caused, ...present({ connections, calls, garbage, places }) };
   return { cpuUs: plain.cpuUs, ...present({ profiledUs: profiled?.cpuUs }), perRequest, stacks };
 }
 
@@ -118,19 +115,8 @@ async function countCalls(pid: number, file: string, load: Load): Promise<Calls 
   if (counter === undefined) return undefined;
   const { answers } = await load(PROFILE_SECONDS.counted);
   const [text = ''] = await counter.stop();
-  const counts = Object.entries(parseCalls(text)).map(([kind, count]) => [kind, count / answers]);
-  return Object.fromEntries(counts) as Calls;
-}
-
-/** Returns what a server tells of each response. `root` is the folder of its project. */
-function toldOf(
-  { count, ms = 0, waits }: Partial<Told>,
-  root: string,
-  answers: number,
-): Pick<RequestUse, 'garbage' | 'places'> {
-  if (count === undefined) return {};
-  const garbage = { collections: (1000 * count) / answers, us: (1000 * ms) / answers };
-  return { garbage, ...present({ places: waits && placesOf(waits, root, answers) }) };
+  const { all, writes } = parseCalls(text);
+  return { all: all / answers, writes: writes / answers };
 }
 
 /** Throws a trial error if no function was seen, or if most of the CPU was spent in functions without a name. */
