@@ -29,7 +29,7 @@ async function measure(mode: Mode, servers: Record<string, string>): Promise<Rec
   const targets = Object.keys(servers).map((name) => `planted/${idOf(name)}`);
   const options = parseBench([
     ...targets,
-    ...`--rounds 1 --connections 5 --rate 50 --warmup 0.3 --duration 1`.split(' '),
+    ...`--rounds 1 --connections 5 --warmup 0.3 --duration 0.6`.split(' '),
   ]);
   const seen = await rig.measureAll(
     makePlan({ ...options, interleave: mode === 'by turns' }, stacks, 'known', 1),
@@ -92,8 +92,9 @@ describe('CPU per request', () => {
 describe.runIf(hasCgroup)('a control', () => {
   it('of half the cost is burnt in the accounting of a running server, and read back', async () => {
     const stack = readManifest(PLANTED);
-    const load = '--connections 5 --rate 400 --warmup 0.6 --duration 2 --threshold 2%';
-    const options = parseBench(['planted/burns', 'planted/steady', ...load.split(' ')]);
+    const options = parseBench(
+      'planted/burns planted/steady --connections 5 --warmup 0.6 --duration 2 --threshold 2%'.split(' '),
+    );
     const plan = makePlan({ ...options, interleave: true }, [stack], 'known', 1);
     const [{ round }] = plan.trials as [PlannedTrial];
     const control = { share: 0.5, targets: ['planted/burns'] };
