@@ -63,7 +63,7 @@ const perRequest = shape('What a request causes, without a profiler.', {
   statements: Type.Optional(
     list('Told by a database that Bench starts, and by SQLite in Python.', statement),
   ),
-  places: Type.Optional(list('Where requests wait. Told by Python and Go; absent for others.', wait)),
+  places: Type.Optional(list('Where requests wait. Told by Python, Node and Go; absent for others.', wait)),
 });
 
 export type RequestUse = Static<typeof perRequest>;

@@ -3,6 +3,7 @@
  * that `GODEBUG=gctrace=1` adds to its log, one line for each collection (package runtime of Go). That of Python also tells the
  * statements of SQLite, and where the user's own code waits.
  */
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isListening } from 'bench-machine/ports';
 import type { Server } from 'bench-machine/launch';
@@ -58,7 +59,7 @@ export function withTelling(prepared: Prepared, file: string): Prepared {
   const teller = tellerOf(prepared);
   if (teller === undefined)
     return { ...prepared, env: { ...env, GODEBUG: [env['GODEBUG'], 'gctrace=1'].filter(Boolean).join() } };
-  const own = { BENCH_COLLECTIONS: file, BENCH_OWN: stack.root };
+  const own = { BENCH_COLLECTIONS: file, BENCH_WAITS: `${file}-waits`, BENCH_OWN: stack.root };
   return { ...prepared, env: { ...env, ...(teller === 'python' ? hooked(teller, env, own) : own) } };
 }
 
@@ -88,23 +89,31 @@ export async function watchTelling(
 const DUMP_MS = 500;
 
 /**
- * Returns how long so many responses waited together; undefined if no program of Go tells. The dump of its goroutines ends it.
- * `load` returns its correct responses.
+ * Returns how long so many responses waited together; undefined if a server of Node or Go does not tell. In Node each promise is
+ * followed meanwhile, and the dump of its goroutines ends a program of Go. `load` returns its correct responses.
  */
 export async function watchWaits(
   { pid, log }: { pid: number; log: () => string },
   prepared: Prepared,
   { load, perSecond }: { load: () => Promise<number>; perSecond: number },
 ): Promise<{ waits: Waited[]; answers: number } | undefined> {
-  const { root } = prepared.stack;
-  const pids = [...familyOf([pid])].filter((one) => isOwnGo(readLink(`/proc/${one}/exe`), root));
+  const { env, stack } = prepared;
+  if (isNode(prepared)) {
+    const { SIGSTKFLT: signal } = constants.signals;
+    const asked = { signal, file: env['BENCH_WAITS'] ?? '', milliseconds: 5 * ANSWER_MS };
+    const ask = async (): Promise<string[]> => askBySignal(runtimesOf(pid, 'node'), asked);
+    if ((await ask()).length === 0) return undefined;
+    const answers = await load();
+    return { answers, waits: (await ask()).flatMap((text) => JSON.parse(text) as Waited[]) };
+  }
+  const pids = [...familyOf([pid])].filter((one) => isOwnGo(readLink(`/proc/${one}/exe`), stack.root));
   if (pids.length === 0) return undefined;
   const loaded = load().catch(() => {});
   await sleep(DUMP_MS);
   for (const one of pids) sendSignal(one, 'SIGQUIT');
   await loaded;
   // What waits at one moment waits all the time.
-  return { answers: perSecond, waits: parseDump(log(), root) };
+  return { answers: perSecond, waits: parseDump(log(), stack.root) };
 }
 
 type Traced = Record<'number' | 'ms', number>;

@@ -77,6 +77,22 @@ async def main():
 asyncio.run(main())
 `;
 
+/** A line of input causes three requests, one after the other at the lock. */
+const NODE_WAITS = `
+  let tail = Promise.resolve();
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
+  async function answer(request, response) {
+    await (tail = tail.then(pause));
+    await pause();
+    response.end();
+  }
+  const server = require('node:http').createServer(answer).listen(0, '127.0.0.1', () => console.log('up'));
+  process.stdin.on('data', async () => {
+    const url = 'http://127.0.0.1:' + server.address().port;
+    await Promise.all([fetch(url), fetch(url), fetch(url)]);
+    console.log('done');
+  });
+`;
 const GO_WAITS = `package main
 
 import ("net/http"; "net/http/httptest"; "os"; "sync"; "time")
@@ -169,18 +185,24 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     expect(lines).toEqual(expect.arrayContaining(expected));
   });
 
-  it.runIf(findProgram('go'))(
-    'tells at which lines requests wait, and for what, if it is of Go',
-    async () => {
-      const [source, program] = [join(folder, 'waits.go'), join(folder, 'program')];
-      writeFileSync(source, GO_WAITS);
-      await run(['go', 'build', '-o', program, source], { cwd: folder });
-      const child = await begin(['sh', '-c', 'exec "$0" 2>&1', program], {});
-      const lines = await watch(child, 'none', () => once(child, 'close'));
-      expect(lines).toEqual(expect.arrayContaining(['main.answer 10 a lock', 'main.answer 11 a timer']));
-      expect(lines).toHaveLength(2);
-    },
-  );
+  it('tells at which lines requests wait, and for what, if it runs on Node', async () => {
+    const source = join(folder, 'waits.cjs');
+    writeFileSync(source, NODE_WAITS);
+    const env = hooked('node', {}, { BENCH_WAITS: file, BENCH_OWN: folder });
+    const child = await begin([process.execPath, source], env);
+    const lines = await watch(child, 'node', () => collect(child));
+    expect(lines).toEqual(expect.arrayContaining(['answer 5 a lock', 'answer 6 a timer']));
+  });
+
+  it.runIf(findProgram('go'))('tells that by a dump, if it is of Go', async () => {
+    const [source, program] = [join(folder, 'waits.go'), join(folder, 'program')];
+    writeFileSync(source, GO_WAITS);
+    await run(['go', 'build', '-o', program, source], { cwd: folder });
+    const child = await begin(['sh', '-c', 'exec "$0" 2>&1', program], {});
+    const lines = await watch(child, 'none', () => once(child, 'close'));
+    expect(lines).toEqual(expect.arrayContaining(['main.answer 10 a lock', 'main.answer 11 a timer']));
+    expect(lines).toHaveLength(2);
+  });
 
   it('is left alone without the hook', async () => {
     const child = await begin([process.execPath, '-e', NODE], {});

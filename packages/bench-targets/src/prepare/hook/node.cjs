@@ -1,11 +1,13 @@
 // Loaded into Node servers before their own code. Signals that nothing else uses ask it: each has its answer in the file that a
 // variable names, with the process id. Costs nothing until then.
-const { BENCH_COLLECTED, BENCH_COLLECTIONS, BENCH_IMPORTS, BENCH_PROFILE } = process.env;
+const { BENCH_COLLECTED, BENCH_COLLECTIONS, BENCH_IMPORTS, BENCH_OWN, BENCH_PROFILE, BENCH_WAITS } =
+  process.env;
 
 const ANSWERS = [
   ['SIGURG', BENCH_COLLECTED, tellGarbage],
   ['SIGIO', BENCH_PROFILE, turnProfiler],
   [process.platform === 'darwin' ? 'SIGINFO' : 'SIGPWR', BENCH_IMPORTS, tellFiles],
+  ['SIGSTKFLT', BENCH_WAITS, () => save(BENCH_WAITS, JSON.stringify(tellWaits()))],
 ];
 for (const [signal, file, answer] of ANSWERS)
   if (file !== undefined) process.on(signal, () => setImmediate(() => answer()));
@@ -97,4 +99,97 @@ function tellFiles() {
   // The inspector reports all scripts before it answers.
   session.post('Debugger.enable', () => save(BENCH_IMPORTS, [...files].join('\n')));
   session.disconnect();
+}
+
+/** The moments that are looked at, one in each of these spans. */
+const LOOKS = { count: 400, ms: 10 };
+
+/** Starts to watch where requests wait. The next call stops and tells. */
+let tellWaits = () => {
+  tellWaits = watchWaits();
+  return [];
+};
+
+/**
+ * Follows each await and what ends it. The origin of a piece of work is the connection whose request caused it; 0 if none did.
+ * Returns what stops and tells.
+ */
+function watchWaits() {
+  const { createHook, executionAsyncId, executionAsyncResource } = require('node:async_hooks');
+  const [born, causes, open] = [new Map(), new Map(), new Map()];
+  const began = performance.now();
+  const looks = Array.from({ length: LOOKS.count }, (_, index) => {
+    // Those at equal distances would be those of timers.
+    return { at: began + LOOKS.ms * (index + Math.random()), requests: new Map() };
+  });
+  const bornAt = (at) =>
+    born.get(at) ?? { origin: at > 1 && executionAsyncResource()?.constructor?.name !== 'Timeout' ? at : 0 };
+  const hook = createHook({
+    init(id, type, trigger, resource) {
+      const at = executionAsyncId();
+      const origin = resource?.constructor?.name === 'HTTPServerAsyncResource' ? id : bornAt(at).origin;
+      born.set(id, { origin, type });
+      // A promise that another one triggers is that of an await, or of then.
+      if (origin === 0 || (type === 'PROMISE' ? trigger === at : type !== 'Timeout')) return;
+      open.set(id, { origin, type, on: trigger, from: performance.now(), error: new Error('wait') });
+    },
+    before(id) {
+      const wait = open.get(id);
+      if (wait === undefined) return;
+      open.delete(id);
+      const { origin, type, on, from, error } = wait;
+      const to = performance.now();
+      const [first, last] = [from, to].map((at) => Math.floor((at - began) / LOOKS.ms));
+      const seen = looks.slice(first, last + 1).filter(({ at }) => from <= at && at < to);
+      if (seen.length === 0) return;
+      const cause = type === 'PROMISE' ? causes.get(on) : wait;
+      const place = placeOf(error.stack);
+      for (const { requests } of seen) noteWait(requests, { origin, cause, place });
+    },
+    promiseResolve(id) {
+      causes.set(id, bornAt(executionAsyncId()));
+    },
+  });
+  Error.stackTraceLimit = 40;
+  hook.enable();
+  return () => {
+    hook.disable();
+    return looks.flatMap(({ requests }) => tellLook([...requests.values()].filter(({ place }) => place.key)));
+  };
+}
+
+/** Notes the waits of a request at one moment, as they end: it waits for the first, at the first place of its own that awaits. */
+function noteWait(requests, { origin, cause: { type, origin: by } = {}, place }) {
+  // A socket that requests share has the origin of the first one.
+  const isQueued = by !== origin && by > 0 && (type === 'PROMISE' || type === 'Timeout');
+  const kind = isQueued ? undefined : type === 'Timeout' ? 'a timer' : 'I/O';
+  const first = requests.get(origin) ?? { origin, by, kind, place };
+  const isBetter = place.awaits ? !first.place.awaits : first.place.key === undefined;
+  requests.set(origin, isBetter ? { ...first, place } : first);
+}
+
+/** Tells the places of requests at one moment. Those that wait for their turn do so for what lets others in and does not wait itself. */
+function tellLook(requests) {
+  return requests.map(({ place, kind }) => {
+    const queue = requests.filter((one) => one.kind === undefined && one.place.key === place.key);
+    const waiting = new Set(queue.map(({ origin }) => origin));
+    const inside = new Set(queue.map(({ by }) => by).filter((by) => !waiting.has(by)));
+    return { ...place, in: '', for: kind ?? (inside.size < 2 ? 'a lock' : 'a pool'), ms: LOOKS.ms };
+  });
+}
+
+const HOOK = /^.*\n(?: +at .*(?:node:internal\/async_hooks|hook\/node\.cjs):.*\n)*/;
+const FRAME =
+  /^ +at (?:(?:.*[. ])?<?([^. <>]+)>?(?: \[as .+\])? \()?((?:file:\/\/|node:)?[^()]*):(\d+):\d+\)?$/;
+
+/** Returns the innermost place of a stack in the user's code, and if that is what awaits; empty if it has none. */
+function placeOf(stack) {
+  const { fileURLToPath } = require('node:url');
+  for (const [index, frame] of stack.replace(HOOK, '').split('\n').entries()) {
+    const [, name = 'anonymous', url = '', line] = FRAME.exec(frame) ?? [];
+    const file = url.startsWith('file:') ? fileURLToPath(url) : url;
+    if (file.startsWith(BENCH_OWN) && !file.includes('/node_modules/'))
+      return { key: `${file}:${line}`, file, name, line: Number(line), awaits: index === 0 };
+  }
+  return {};
 }
