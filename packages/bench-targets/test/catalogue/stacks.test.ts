@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -142,26 +142,13 @@ describe('the stacks of the repository', () => {
 });
 
 it('the command of a user replaces the manifest in the same folder', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-stacks-'));
-  try {
-    const app = readApp({ folder, run: 'node other.js' });
-    const manifest = {
-      name: app.name,
-      language: 'javascript',
-      framework: 'unknown',
-      class: 'unknown',
-      runtime: 'node',
-      default: 'app',
-      variants: { app: { command: ['node', 'server.js'] } },
-      requests: ['GET /'],
-    };
-    const file = join(folder, 'stack.json');
-    writeFileSync(file, JSON.stringify(manifest));
-    const commandIn = (stacks: Stack[]): unknown =>
-      stacks.find(({ name }) => name === app.name)?.variants['app']?.command;
-    expect(commandIn(readStacks([file]))).toEqual(['node', 'server.js']);
-    expect(commandIn(readStacks([file], [app]))).toEqual(['node', 'other.js']);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using place = mkdtempDisposableSync(join(tmpdir(), 'bench-stacks-'));
+  const app = readApp({ folder: place.path, run: 'node other.js' });
+  const variants = { app: { command: ['node', 'server.js'] } };
+  const file = join(place.path, 'stack.json');
+  writeFileSync(file, JSON.stringify({ name: app.name, variants, requests: ['GET /'] }));
+  const commandIn = (stacks: Stack[]): unknown =>
+    stacks.find(({ name }) => name === app.name)?.variants['app']?.command;
+  expect(commandIn(readStacks([file]))).toEqual(['node', 'server.js']);
+  expect(commandIn(readStacks([file], [app]))).toEqual(['node', 'other.js']);
 });
