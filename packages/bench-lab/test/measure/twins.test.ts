@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,13 +47,9 @@ describe('twins', () => {
   });
 
   it('can be in another folder', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'bench-twin-'));
-    try {
-      const copy = copyTwin(TWIN, join(folder, 'twin'));
-      expect([copy.name, copy.root]).toEqual(['twin-copy', join(folder, 'twin')]);
-      expect(existsSync(join(copy.root, 'server.ts'))).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    using place = mkdtempDisposableSync(join(tmpdir(), 'bench-twin-'));
+    const copy = copyTwin(TWIN, join(place.path, 'twin'));
+    expect([copy.name, copy.root]).toEqual(['twin-copy', join(place.path, 'twin')]);
+    expect(existsSync(join(copy.root, 'server.ts'))).toBe(true);
   });
 });
