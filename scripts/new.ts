@@ -115,7 +115,7 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
     `  ${use.length + 3}. Add "${name}" to BUILT_IN in packages/bench-targets/src/catalogue/stacks.ts.`,
     `  ${use.length + 4}. Check it: ${commandLine(`check ${name}`)}`,
     '',
-    'docs/guides/add-a-framework.md lists what each workload requires of a server.',
+    'docs/development/workloads.md lists what each workload requires of a server.',
     '',
   ];
   return lines.join('\n');

@@ -156,7 +156,7 @@ const LISTS = [
   { page: 'docs/reference/bench-config-json.md', what: 'metric', names: METRIC_IDS },
   { page: 'docs/reference/workloads.md', what: 'workload', names: WORKLOAD_NAMES },
   { page: 'docs/reference/workloads.md', what: 'engine', names: ENGINE_NAMES },
-  { page: 'docs/guides/add-a-framework.md', what: 'workload', names: WORKLOAD_NAMES },
+  { page: 'docs/development/workloads.md', what: 'workload', names: WORKLOAD_NAMES },
 ];
 
 describe.each(LISTS)('$page', ({ page, what, names }) => {
