@@ -1,5 +1,5 @@
 /** What is at a path, and new folders. Nothing is at a path that no system can have: texts of others name such paths, too. */
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { orUndefined, UsageError } from 'bench-model/errors';
 import {
   closeSync,
@@ -37,6 +37,12 @@ export function readTextFile(path: string, mostBytes?: number): string | undefin
 /** Returns the lines of a regular file in a folder; undefined as for `readTextFile`. */
 export function readLines(folder: string, file: string): string[] | undefined {
   return readTextFile(join(folder, file))?.split('\n');
+}
+
+/** Returns the path of a file as a user would type it. */
+export function showPath(file: string): string {
+  const near = relative(process.cwd(), file);
+  return near.startsWith('..') ? file : near || '.';
 }
 
 /**

@@ -60,8 +60,6 @@ const byTurns = shape('At these rungs, the servers of a round run at once and ar
   mostSeconds: Type.Optional(span('s: the longest window, of servers that are slow')),
 });
 
-export type ByTurns = Static<typeof byTurns>;
-
 export const plan = shape({
   schema: Type.Literal(RUN_SCHEMA, { description: 'version: of the plan' }),
   run: id('Id of the run, and name of its folder.'),

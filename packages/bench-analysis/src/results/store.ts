@@ -16,13 +16,13 @@ import {
   type Dirent,
   type Stats,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { suggest } from 'bench-model/suggest';
 import { BenchError, cureForFull, UsageError } from 'bench-model/errors';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
-import { makeFolder, readTextFile } from 'bench-machine/files';
+import { makeFolder, readTextFile, showPath } from 'bench-machine/files';
 import { redact } from 'bench-machine/redact';
 import type { Host } from 'bench-model/host';
 import type { Trial } from 'bench-model/record';
@@ -44,7 +44,7 @@ export interface StoredRun extends RunFile {
 export function createRun(run: RunFile, host: Host): string {
   const folder = join(HOME.results, run.plan.run);
   if (existsSync(folder))
-    throw new UsageError(`${shown(folder)} exists`, 'another run began in the same second: try again');
+    throw new UsageError(`${showPath(folder)} exists`, 'another run began in the same second: try again');
   try {
     makeProjectFolder();
     makeFolder(HOME.results);
@@ -114,8 +114,8 @@ function writeDurably(file: string, text: string, mode: 'a' | 'wx'): void {
 function unwritable(path: string, error: unknown): BenchError {
   if (error instanceof BenchError) return error;
   const hint =
-    cureForFull(error as NodeJS.ErrnoException) ?? `make ${shown(dirname(path))} a writable folder`;
-  return new UsageError(`${shown(path)} cannot be written: ${(error as Error).message}`, hint);
+    cureForFull(error as NodeJS.ErrnoException) ?? `make ${showPath(dirname(path))} a writable folder`;
+  return new UsageError(`${showPath(path)} cannot be written: ${(error as Error).message}`, hint);
 }
 
 /** The word that names the newest run. */
@@ -139,7 +139,7 @@ export function findRun(name: string): string {
   const found = candidates.find((folder) => existsSync(join(folder, 'run.json')));
   if (found !== undefined) return found;
   throw new UsageError(
-    name === LATEST ? `${shown(HOME.results)} has no runs yet` : `unknown run "${name}"`,
+    name === LATEST ? `${showPath(HOME.results)} has no runs yet` : `unknown run "${name}"`,
     suggestRuns(name),
   );
 }
@@ -280,7 +280,7 @@ const MOST_BYTES = 256 * 1024 ** 2;
  * device could stand in its place and never end, and a link could lead to any file of the user.
  */
 function textOf(file: string, { hint }: Pick<StoredKind<keyof Stored>, 'hint'>): string {
-  const refuse = (why: string): BenchError => new UsageError(`${shown(file)}: ${why}`, hint);
+  const refuse = (why: string): BenchError => new UsageError(`${showPath(file)}: ${why}`, hint);
   let found: Stats;
   try {
     found = lstatSync(file);
@@ -311,22 +311,16 @@ function check<Name extends keyof Stored>(
     // Any other value has no fields.
     value = typeof parsed === 'object' ? { ...parsed } : {};
   } catch (error) {
-    throw new UsageError(`${shown(where)}: cannot be read: ${(error as Error).message}`, hint);
+    throw new UsageError(`${showPath(where)}: cannot be read: ${(error as Error).message}`, hint);
   }
   if (version !== undefined && typeof value['schema'] === 'number' && value['schema'] !== version) {
     const update = HOME.kind === 'repository' ? 'update with git pull' : 'install a newer bench-http';
     throw new UsageError(
-      `${shown(where)}: has schema ${value['schema']}, and this version of Bench reads only schema ${version}`,
+      `${showPath(where)}: has schema ${value['schema']}, and this version of Bench reads only schema ${version}`,
       `if a newer version wrote it, ${update}; otherwise, measure again`,
     );
   }
   const detail = problemWith(schema, value);
-  if (detail !== undefined) throw new UsageError(`${shown(where)}: ${problem}: ${detail}`, hint);
+  if (detail !== undefined) throw new UsageError(`${showPath(where)}: ${problem}: ${detail}`, hint);
   return value as unknown as Stored[Name];
-}
-
-/** Returns a path as a user would type it. */
-export function shown(file: string): string {
-  const near = relative(process.cwd(), file);
-  return near.startsWith('..') ? file : near || '.';
 }

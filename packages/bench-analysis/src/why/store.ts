@@ -1,4 +1,5 @@
 /** The profiles of a run, beside it: `why.json`. */
+import { showPath } from 'bench-machine/files';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from 'bench-model/errors';
@@ -6,7 +7,7 @@ import { commandLine } from 'bench-machine/home';
 import { redact } from 'bench-machine/redact';
 import { WHY_SCHEMA } from 'bench-model/versions';
 import type { WhyFile } from 'bench-model/why';
-import { readChecked, shown, writeReport } from '../results/store.ts';
+import { readChecked, writeReport } from '../results/store.ts';
 
 const WHY = 'why.json';
 const KIND = {
@@ -28,7 +29,7 @@ export function readWhy(folder: string): WhyFile | undefined {
   const why = readChecked(file, KIND);
   const problem = problemWithTree(why);
   if (problem === undefined) return why;
-  throw new UsageError(`${shown(file)}: ${KIND.problem}: ${problem}`, KIND.hint);
+  throw new UsageError(`${showPath(file)}: ${KIND.problem}: ${problem}`, KIND.hint);
 }
 
 /** More calls in each other than profilers record. A view of more would exhaust the stack of the program that shows it. */

@@ -1,3 +1,4 @@
+import { showPath } from 'bench-machine/files';
 import { measureTwins, runTest, type TestContext, type TestSetup } from '../measure/sequential-test.ts';
 import { onInterrupt, print, logLine } from 'bench-http/terminal/shell';
 import { defineCommand, option, WAITS } from 'bench-http/cli/command';
@@ -20,7 +21,7 @@ import {
   type Pool,
   type PooledTest,
 } from '../results/pool.ts';
-import { shown, writeReport } from 'bench-analysis/results/store';
+import { writeReport } from 'bench-analysis/results/store';
 import { placeProcesses } from 'bench-http/conduct/prepare';
 import { openSession } from 'bench-http/conduct/session';
 
@@ -51,11 +52,11 @@ export default defineCommand({
     // If the first test was interrupted, there is no pool yet.
     if (pool === undefined && interrupted) return 130;
     if (pool === undefined)
-      throw new UsageError(`${shown(folder)} has no pool`, `${commandLine('power')} creates one`);
+      throw new UsageError(`${showPath(folder)} has no pool`, `${commandLine('power')} creates one`);
     const report = renderPower(pool, summarisePool(pool.entries));
     writeReport(folder, 'power.txt', toOutput(report));
     print(report);
-    logLine(`saved in ${shown(folder)}`);
+    logLine(`saved in ${showPath(folder)}`);
     return interrupted ? 130 : 0;
   },
 });

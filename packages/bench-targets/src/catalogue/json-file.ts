@@ -1,5 +1,4 @@
 /** JSON files that users write: read with the line of each value, for messages. */
-import { relative } from 'node:path';
 import type { ErrorObject } from 'ajv';
 import {
   findNodeAtLocation,
@@ -9,8 +8,8 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
-import { readTextFile } from 'bench-machine/files';
-import { UsageError } from 'bench-model/errors';
+import { readTextFile, showPath } from 'bench-machine/files';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import { suggest } from 'bench-model/suggest';
 
 /** A JSON file with the lines of its values. */
@@ -28,13 +27,6 @@ interface FileHints {
   missing: string;
   /** The hint if its content is not valid. */
   wrong: string;
-}
-
-/** Returns the path of a file as a user would type it. */
-export function showPath(file: string): string {
-  const near = relative(process.cwd(), file);
-  if (near === '') return '.';
-  return near.startsWith('..') ? file : near;
 }
 
 /** Reads a JSON file. Throws a usage error with file and line if it is missing or is not JSON. */
@@ -103,11 +95,7 @@ export const partOf = (value: unknown): Part => (isPart(value) ? value : {});
 
 /** Returns the value of a JSON text; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return orUndefined((): unknown => JSON.parse(text));
 }
 
 /** Returns the parts of a JSON pointer (RFC 6901). */

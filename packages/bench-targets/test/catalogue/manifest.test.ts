@@ -1,9 +1,9 @@
+import { showPath } from 'bench-machine/files';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WORKLOAD_NAMES } from '../../src/catalogue/workloads/index.ts';
-import { showPath } from '../../src/catalogue/json-file.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { NOT_KEPT, redact } from 'bench-machine/redact';

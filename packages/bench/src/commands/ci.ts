@@ -1,4 +1,5 @@
 /** Measures the runs that `bench.config.json` describes, and judges their budgets. */
+import { showPath } from 'bench-machine/files';
 import { defineCommand, flag, option, WAITS } from '../cli/command.ts';
 import { text } from '../cli/values.ts';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -33,7 +34,7 @@ import { toModel, type Model } from 'bench-report/model/model';
 import { describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
-import { shown, type StoredRun } from 'bench-analysis/results/store';
+import { type StoredRun } from 'bench-analysis/results/store';
 import { countOf, nameTarget } from 'bench-report/format';
 import type { MeasuredRun } from '../conduct/job.ts';
 import { measureRequest } from '../conduct/measure-request.ts';
@@ -96,7 +97,7 @@ export default defineCommand({
     }
     for (const line of verdict.warnings) logLine(`warning: ${line}`);
     const saved = writeSummary(toOutput(summary));
-    logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
+    logLine(`${verdict.words}; the summary is in ${showPath(saved)}`);
     if (interrupted) return 130;
     return verdict.isBroken ? 1 : 0;
   },

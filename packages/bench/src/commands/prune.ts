@@ -1,3 +1,4 @@
+import { showPath } from 'bench-machine/files';
 import { defineCommand, flag } from '../cli/command.ts';
 import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { suggest } from 'bench-model/suggest';
 import { UsageError } from 'bench-model/errors';
 import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';
-import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
+import { listRuns, sizeOf } from 'bench-analysis/results/store';
 import { forgetRun } from '../conduct/begun.ts';
 import { openSession } from '../conduct/session.ts';
 import { print } from '../terminal/shell.ts';
@@ -59,7 +60,8 @@ export default defineCommand({
       print(
         `${kind}: ${found.length === 0 ? 'nothing' : formatBytes(sum(found.map(({ bytes }) => bytes)))}\n`,
       );
-      for (const { folder, bytes } of found) print(`  ${formatBytes(bytes).padStart(9)}  ${shown(folder)}\n`);
+      for (const { folder, bytes } of found)
+        print(`  ${formatBytes(bytes).padStart(9)}  ${showPath(folder)}\n`);
       if (found.length === 0 || !wanted.includes(kind) || !(yes || (await agrees(kind)))) continue;
       for (const { folder } of found) {
         if (kind === 'runs') forgetRun(folder);

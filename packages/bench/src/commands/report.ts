@@ -1,3 +1,4 @@
+import { showPath } from 'bench-machine/files';
 import { defineCommand, flag, option } from '../cli/command.ts';
 import { text } from '../cli/values.ts';
 import { UsageError } from 'bench-model/errors';
@@ -9,7 +10,7 @@ import { toModel } from 'bench-report/model/model';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toTimesView } from 'bench-report/times';
 import { toView } from 'bench-report/view';
-import { findRun, readRun, shown } from 'bench-analysis/results/store';
+import { findRun, readRun } from 'bench-analysis/results/store';
 import { readWhy } from 'bench-analysis/why/store';
 import { isBegun } from '../conduct/begun.ts';
 import { compareTargets, showComparisons, showWhy } from '../conduct/compared.ts';
@@ -42,7 +43,7 @@ export default defineCommand({
     }),
   },
   async run({ args: [named = ''], time, detail, markdown, json, open, site }) {
-    if (site !== undefined) return logLine(`index of the reports: ${shown(await writeSite(named, site))}`);
+    if (site !== undefined) return logLine(`index of the reports: ${showPath(await writeSite(named, site))}`);
     const run = readRun(findRun(named));
     if (!json && run.trials.length === 0)
       throw new UsageError(
@@ -52,7 +53,7 @@ export default defineCommand({
     const model = toModel(run, { distributions: open || json });
     if (open) {
       const page = await writePage(model, run.folder);
-      logLine(`opening ${shown(page)}`);
+      logLine(`opening ${showPath(page)}`);
       const { default: openFile } = await import('open');
       await openFile(page);
       return;

@@ -1,4 +1,5 @@
-import { findRun, readRun, shown } from 'bench-analysis/results/store';
+import { showPath } from 'bench-machine/files';
+import { findRun, readRun } from 'bench-analysis/results/store';
 import { commandLine } from 'bench-machine/home';
 import { hide } from 'bench-machine/redact';
 import { toJson } from 'bench-report/json';
@@ -48,7 +49,7 @@ export default defineCommand({
     else showWhy(why);
     const model = toModel(stored, { distributions: true });
     logLine(
-      `profiles saved in ${shown(stored.folder)}; flame graph: ${shown(await writePage(model, stored.folder))}`,
+      `profiles saved in ${showPath(stored.folder)}; flame graph: ${showPath(await writePage(model, stored.folder))}`,
     );
     return why.missing.length > 0 ? 1 : 0;
   },

@@ -1,8 +1,9 @@
 /** The runs that this user began on this machine. Only their plans are executed again: any other could hold any command. */
+import { showPath } from 'bench-machine/files';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { shown, writeReport, type StoredRun } from 'bench-analysis/results/store';
+import { writeReport, type StoredRun } from 'bench-analysis/results/store';
 import { commandLine } from 'bench-machine/home';
 import { readText } from 'bench-machine/procfs';
 import { openState } from 'bench-machine/state';
@@ -37,8 +38,8 @@ export function refuseUnknown(run: StoredRun, flag: '--resume' | '--again' | 'wh
   const { folder, typed } = run;
   const measure = typed === undefined ? 'start a new run' : typeBench(typed, run.plan);
   throw new UsageError(
-    `${shown(folder)} is not a run that you began here, or its plan has changed since. ${flag} does not execute it`,
-    `to read it: ${commandLine(joinWords(['report', shown(folder)]))}; to measure the same: ${measure}`,
+    `${showPath(folder)} is not a run that you began here, or its plan has changed since. ${flag} does not execute it`,
+    `to read it: ${commandLine(joinWords(['report', showPath(folder)]))}; to measure the same: ${measure}`,
   );
 }
 

@@ -1,8 +1,8 @@
 /** What to type against each fault of a server that is tried. */
+import { showPath } from 'bench-machine/files';
 import { isAbsolute } from 'node:path';
 import { fillCommand } from 'bench-machine/launch';
 import { joinWords } from 'bench-targets/catalogue/projects/words';
-import { showPath } from 'bench-targets/catalogue/json-file';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import type { Fault } from '../measure/fault.ts';
 

@@ -1,4 +1,5 @@
 /** The outcome of `pnpm bench`: a run, its report and its exit code. */
+import { showPath } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import { type ComparedTable, findVerdicts, questionOf } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
@@ -11,7 +12,7 @@ import { renderJson } from 'bench-report/json';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
-import { shown, type StoredRun } from 'bench-analysis/results/store';
+import { type StoredRun } from 'bench-analysis/results/store';
 import { compareTargets, showComparisons, showView, showWhy } from './compared.ts';
 import { measureRequest } from './measure-request.ts';
 import { writePage } from './page.ts';
@@ -42,7 +43,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
     if (raw.detail) print(describeDetail(trials));
     printStyled(compared.text);
   }
-  logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
+  logLine(`saved in ${showPath(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   try {
     if (raw.why && !interrupted) await explainDifferences(run, compared.tables, raw.json);
   } finally {
@@ -61,7 +62,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
 /** Writes the report with charts. Without it, the run is still complete. */
 async function keepPage(model: Model, folder: string): Promise<void> {
   try {
-    logLine(`report with charts: ${shown(await writePage(model, folder))}`);
+    logLine(`report with charts: ${showPath(await writePage(model, folder))}`);
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
     logLine(`warning: there is no report with charts: ${error.message}; ${error.hint}`);

@@ -1,6 +1,6 @@
 /** The first start of a user's servers, before anything is measured. Problems are reported at once. */
+import { showPath } from 'bench-machine/files';
 import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
-import { showPath } from 'bench-targets/catalogue/json-file';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { joinWords } from 'bench-targets/catalogue/projects/words';

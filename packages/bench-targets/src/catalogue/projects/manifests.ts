@@ -1,10 +1,10 @@
 /** The manifests of users' projects. Other tools complain about what is wrong in them. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { isFile, readTextFile } from 'bench-machine/files';
+import { isFile, readTextFile, showPath } from 'bench-machine/files';
 import { UsageError } from 'bench-model/errors';
 import type { TomlError } from 'smol-toml';
-import { isPart, type Part, partOf, readJsonFile, showPath } from '../json-file.ts';
+import { isPart, type Part, partOf, readJsonFile } from '../json-file.ts';
 
 /** Loads the parser of TOML for the first file: most runs read none. */
 const require = createRequire(import.meta.url);

@@ -2,13 +2,12 @@
 import type { Lock, LockKind, Project } from 'bench-model/stack';
 import { existsSync, globSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { isFile, readTextFile } from 'bench-machine/files';
+import { isFile, readTextFile, showPath } from 'bench-machine/files';
 import { readNames } from 'bench-machine/procfs';
 import { UsageError } from 'bench-model/errors';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
 import type { RuntimeKind } from 'bench-model/target';
-import { showPath } from '../json-file.ts';
 import { readNodeManifest } from './manifests.ts';
 import { findPinned } from './pinned.ts';
 

@@ -1,8 +1,9 @@
 /** The requests in a JSON file: a separate file of requests, or a manifest. */
+import { showPath } from 'bench-machine/files';
 import { dirname, resolve } from 'node:path';
 import { checkBy } from 'bench-model/json-schema';
 import { documentOf } from 'bench-machine/home';
-import { readJsonFile, refuseErrors, showPath, type JsonFile } from '../../json-file.ts';
+import { readJsonFile, refuseErrors, type JsonFile } from '../../json-file.ts';
 import { present } from 'bench-model/options';
 import type { RequestsFile, WrittenLogin, WrittenRequest } from 'bench-model/manifest';
 import type { Draft, Locate, UserLogin, UserRequest } from 'bench-model/requests';
