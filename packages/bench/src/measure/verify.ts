@@ -53,7 +53,7 @@ export async function awaitRightAnswer(
   answerSeconds = ANSWER_SECONDS,
 ): Promise<void> {
   const { request: first, index } = takeRequest(draw);
-  const deadlineMs = performance.now() + deadlineSeconds * 1000;
+  const beganMs = performance.now();
   let last: Seen = { fault: { kind: 'silent' }, text: 'no response' };
   let refusal: { status: number; sinceMs: number } | undefined;
   const isRightFor = (answer: Answer): boolean => draw.check(answer, index) === undefined;
@@ -64,8 +64,8 @@ export async function awaitRightAnswer(
     const end = describeEnd(endpoint);
     if (end !== undefined)
       throw new FaultError({ kind: 'ended', end }, `the server ended before it responded (${end})`);
-    const leftSeconds = Math.max(LEAST_SECONDS, (deadlineMs - performance.now()) / 1000);
-    const seconds = Math.min(answerSeconds, leftSeconds);
+    const waitedMs = performance.now() - beganMs;
+    const seconds = Math.min(answerSeconds, Math.max(LEAST_SECONDS, deadlineSeconds - waitedMs / 1000));
     const answer = await sendRequest(endpoint, first, seconds).catch(async (error: Error) => {
       // A server that is being stopped is not asked again.
       if (endpoint.stopped?.aborted === true) throw new TrialError('interrupted');
@@ -85,13 +85,13 @@ export async function awaitRightAnswer(
       if (status === 400) await refuseProtocol(last);
       if (MAY_BE_STARTING.has(status)) refusal = undefined;
       else {
-        const now = performance.now();
-        if (refusal?.status !== status) refusal = { status, sinceMs: now };
-        if (now - refusal.sinceMs >= (status < 300 ? 0 : SETTLE_MS))
+        if (refusal?.status !== status) refusal = { status, sinceMs: waitedMs };
+        if (waitedMs - refusal.sinceMs >= (status < 300 ? 0 : SETTLE_MS))
           throw new FaultError(last.fault, `${describeAddress(endpoint, first)}: ${wrong}`);
       }
     } else await refuseElsewhere();
-    if (refusal !== undefined) await sleep(REFUSED_POLL_MS);
+    // A slow server is asked less often: each request takes CPU from its start.
+    await sleep(refusal === undefined ? waitedMs / 100 : REFUSED_POLL_MS);
     return false;
   };
   const fallback = (): never => {
