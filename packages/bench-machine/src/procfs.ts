@@ -190,16 +190,17 @@ export function environHas(pid: number, name: string, value: string): boolean | 
   return readText(`/proc/${pid}/environ`)?.split('\0').includes(`${name}=${value}`);
 }
 
-/** Returns the ids of the processes with the listening socket of a TCP port, of those that this process may inspect. */
-export function listenersOn(port: number): number[] {
-  return ownersOf(readListening(port).map(({ inode }) => inode));
+/** Returns the ids of the processes with the listening socket of a TCP port, of `among` that this process may inspect. */
+export function listenersOn(port: number, among?: number[]): number[] {
+  const inodes = readListening(port).map(({ inode }) => inode);
+  return ownersOf(inodes, among);
 }
 
-/** Returns the ids of the processes with one of these sockets, of those that this process may inspect. */
-export function ownersOf(inodes: readonly string[]): number[] {
+/** Returns the ids of the processes with one of these sockets, of `among` that this process may inspect; all by default. */
+export function ownersOf(inodes: readonly string[], among = listPids()): number[] {
   const sockets = new Set(inodes);
   if (sockets.size === 0) return [];
-  return listPids().filter((pid) => socketsOf(pid).some((inode) => sockets.has(inode)));
+  return among.filter((pid) => socketsOf(pid).some((inode) => sockets.has(inode)));
 }
 
 /** Returns the addresses that these processes listen on, by port. */

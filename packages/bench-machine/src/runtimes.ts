@@ -52,7 +52,7 @@ export function runtimeOf(pid: number): LiveRuntime {
  * count only if the listeners are not known. `family` are all its processes.
  */
 export function runtimeOfServer(family: ReadonlySet<number>, port: number): LiveRuntime {
-  const listeners = listenersOn(port).filter((pid) => family.has(pid));
+  const listeners = listenersOn(port, [...family]);
   const runtimes = new Set((listeners.length > 0 ? listeners : [...family]).map(runtimeOf));
   const all = [...Object.keys(SIGNS), 'native'] as LiveRuntime[];
   return all.find((runtime) => runtimes.has(runtime)) ?? 'native';
