@@ -52,7 +52,8 @@ function intervalWithin(
   locate: (values: readonly number[]) => Interval | undefined,
 ): Interval | undefined {
   const lower = locate(differences.map((difference) => difference?.low ?? -Infinity));
-  const upper = locate(differences.map((difference) => difference?.high ?? Infinity));
+  const areExact = differences.every((one) => one !== undefined && one.low === one.high);
+  const upper = areExact ? lower : locate(differences.map((difference) => difference?.high ?? Infinity));
   return lower && upper && { low: lower.low, high: upper.high };
 }
 

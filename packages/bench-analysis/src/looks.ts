@@ -78,10 +78,9 @@ export function levelOf(look: Look | undefined, schedule: Schedule, rows = 1): n
   const wasStopped = schedule.some(({ rounds, isStop }) => isStop && rounds < look.rounds);
   if (!look.isStop && !wasStopped) return plannedLevel(look, schedule, rows);
   const key = JSON.stringify([look, schedule, rows]);
-  const known = levels.get(key);
-  if (known !== undefined) return known;
-  const before = spentBefore(look, schedule, rows);
-  const level = levelWithin(limitOf(look, schedule, rows), before, look.rounds);
+  const level =
+    levels.get(key) ??
+    levelWithin(limitOf(look, schedule, rows), spentBefore(look, schedule, rows), look.rounds);
   levels.set(key, level);
   return level;
 }

@@ -65,9 +65,8 @@ function continueTo(before: Undecided | undefined, rounds: number, bound: number
   const sd = before === undefined ? Math.sqrt(rounds) : deviationBetween(before, rounds);
   const density = Float64Array.from({ length: STEPS + 1 }, (_, step) => {
     const score = scoreAt(bound, step);
-    return before === undefined
-      ? normalDensity(score, sd)
-      : integrate(before, (from) => normalDensity(score - from, sd));
+    if (before === undefined) return normalDensity(score, sd);
+    return integrate(before, (from) => normalDensity(score - from, sd));
   });
   return { rounds, bound, density };
 }
@@ -85,9 +84,9 @@ function scoreAt(bound: number, step: number): number {
 /** Integrates a function over the density by Simpson's rule. */
 function integrate({ bound, density }: Undecided, of: (score: number) => number): number {
   let total = 0;
-  for (const [step, dense] of density.entries()) {
+  for (let step = 0; step <= STEPS; step++) {
     const weight = step === 0 || step === STEPS ? 1 : step % 2 === 0 ? 2 : 4;
-    total += weight * dense * of(scoreAt(bound, step));
+    total += weight * density[step]! * of(scoreAt(bound, step));
   }
   return (total * 2 * bound) / STEPS / 3;
 }
