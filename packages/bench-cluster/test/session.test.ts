@@ -9,7 +9,7 @@ import { isFatal } from 'bench-model/reasons';
 import { sampleEvidence } from '../../bench-lab/testing/samples.ts';
 import { encodeLatencies, SimulatedAgent, type Fault, type Nature } from './simulated.ts';
 
-const HOSTS = 200;
+const HOSTS = 100;
 const ALLOWED_MS = 30;
 const WINDOW = { warmupSeconds: 0.1, windowSeconds: 1, load: { mode: 'closed' } } as const;
 
@@ -92,7 +92,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('200 hosts with wrong clocks and a slow network', () => {
+describe('100 hosts with wrong clocks and a slow network', () => {
   it.for([1, 2])('add up to what they truly did (seed %i)', async (seed) => {
     const agents = simulate(seed);
     const marks: string[] = [];

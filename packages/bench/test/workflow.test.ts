@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { environmentOfUser, git, runCommand, runToEnd, type Ended } from '../../bench-lab/testing/user.ts';
+import { environmentOfUser, git, runToEnd, type Ended } from '../../bench-lab/testing/user.ts';
+import { runIn } from './cli/cli.ts';
 
 const WORKFLOW = new URL('../../../docs/examples/bench.yml', import.meta.url);
 const ACTION = new URL('../../../action.yml', import.meta.url);
@@ -54,7 +55,7 @@ const SLOW = `${SERVER}const list = () => {
 const SHORT = {
   run: 'node server.cjs',
   get: ['/orders'],
-  rounds: 6,
+  rounds: 3,
   connections: [2],
   amount: 20,
   warmup: 0,
@@ -91,7 +92,7 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     const [, json = ''] = /^```json\n(.*?)^```$/ms.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const tagged = json.replaceAll('"main"', '"baseline"');
     const { bench, budgets } = JSON.parse(tagged) as { bench: object; budgets: [object] };
-    // Six short rounds on a busy machine differ by more than the documented limit in some runs.
+    // Three short rounds on a busy machine differ by more than the documented limit in some runs.
     const config = {
       bench: { ...bench, ...SHORT, duration: undefined, ...changed },
       budgets: [{ ...budgets[0], worseByAtMost: '90%' }],
@@ -153,7 +154,7 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     );
     // The comparison is a table of Markdown.
     expect(summary).toMatch(
-      new RegExp(String.raw`\| 2 \| shop\[HEAD ${head}\] \| × [\d.]+ \| slower: .* \| 6 \| 2 \|`),
+      new RegExp(String.raw`\| 2 \| shop\[HEAD ${head}\] \| × [\d.]+ \| slower: .* \| 3 \| 2 \|`),
     );
     expect(summary).toContain(`HEAD ${head}: Sort the orders`);
   });
@@ -178,21 +179,21 @@ describe('the documented job, with a budget for p99', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Runs the job of the document with the server of the shop and these options. */
-  const runJob = (changed: object, words: string[] = []): Ended => {
+  const runJob = (changed: object, words: string[] = []): Promise<Ended> => {
     const [[, json = ''] = []] = readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^```$/gms);
     const { bench, budgets } = JSON.parse(json) as { bench: object; budgets: { rate?: number }[] };
     const own = budgets.filter(({ rate }) => rate !== undefined);
     const config = { bench: { ...bench, run: 'node server.cjs', ...changed }, budgets: own };
     writeFileSync(join(shop, 'bench.config.json'), JSON.stringify(config));
-    return runCommand(['ci', ...words], shop, environmentOfUser(folder));
+    return runIn(shop, ['ci', ...words], () => environmentOfUser(folder));
   };
 
-  it('has enough requests in each round', () => {
-    expect(runJob({}, ['--dry-run'])).toMatchObject({ status: 0 });
+  it('has enough requests in each round', async () => {
+    expect(await runJob({}, ['--dry-run'])).toMatchObject({ status: 0 });
   });
 
-  it('is refused before it runs if its rounds are too short, with the duration that is not', () => {
-    const { status, stderr } = runJob({ duration: 2 });
+  it('is refused before it runs if its rounds are too short, with the duration that is not', async () => {
+    const { status, stderr } = await runJob({ duration: 2 });
     expect(status).toBe(2);
     expect(stderr).toMatch(/a p99 needs 1000 responses in each round, .* only 1000 requests/);
     expect(stderr).toContain('"duration": 2.1');

@@ -175,7 +175,7 @@ describe('a check', () => {
     ['of two stacks', ['fastify', 'gin'], 'at most 1'],
   ] as const)('%s is a usage error', async ([, args, says]) => {
     await using place = new Place();
-    const { status, stderr } = await place.start('check', [...args]).ended;
+    const { status, stderr } = await place.run('check', [...args]);
     expect(stderr).toContain(says);
     expect(status).toBe(2);
   });

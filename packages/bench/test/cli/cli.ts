@@ -9,7 +9,7 @@ import type { Command } from '../../src/cli/command.ts';
 import { findCommands, loadCommand, runCommand } from '../../src/cli/main.ts';
 import { findHome, HOME } from 'bench-machine/home';
 import type { Trial } from 'bench-model/record';
-import { readCores } from 'bench-machine/placement';
+import { readAllowedCores, readCores } from 'bench-machine/placement';
 import { hidden } from 'bench-machine/redact';
 import { environHas, listPids, readText } from 'bench-machine/procfs';
 import { run, start, type Child } from 'bench-machine/subprocess';
@@ -80,28 +80,39 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   return done;
 }
 
-/** Works with these variables set, and unset where undefined, and with the home that follows from them. */
+/** Works in a folder and an environment, and with the home that follows from them. */
 async function withEnvironment<T>(
-  env: Record<string, string | undefined>,
+  folder: string,
+  env: NodeJS.ProcessEnv,
   work: () => Promise<T>,
 ): Promise<T> {
-  const old = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
-  const home = { ...HOME };
+  const [old, home, cwd] = [{ ...process.env }, { ...HOME }, process.cwd()];
   try {
     setVariables(env);
-    Object.assign(HOME, findHome(ROOT));
+    process.chdir(folder);
+    Object.assign(HOME, findHome(folder));
     return await work();
   } finally {
     setVariables(old);
+    process.chdir(cwd);
     Object.assign(HOME, home);
   }
 }
 
-function setVariables(env: Record<string, string | undefined>): void {
-  for (const [name, value] of Object.entries(env)) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
+function setVariables(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name];
+  Object.assign(process.env, env);
+}
+
+/** Runs a command to its end in this process, in a folder and an environment, which is read when its turn has come. */
+export function runIn(folder: string, words: string[], env: () => NodeJS.ProcessEnv): Promise<Ended> {
+  const [name = '', ...args] = words;
+  return inTurn(async () => {
+    const command = await named(name);
+    // Some modules keep folders of the home in which they are imported first: it must not be that of a user.
+    await import('../../src/conduct/outcome.ts');
+    return withEnvironment(folder, env(), () => withCores(() => runHere(command, args)));
+  });
 }
 
 /** Works, and gives this process all cores back after a command that has pinned it. */
@@ -111,7 +122,7 @@ async function withCores<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     const words = ['taskset', '--all-tasks', '--cpu-list', '--pid', cores.join(','), String(process.pid)];
-    if (cores.length > 0) await run(words).catch(() => {});
+    if ((readAllowedCores(process.pid)?.length ?? 0) < cores.length) await run(words).catch(() => {});
   }
 }
 
@@ -161,15 +172,7 @@ export class Place implements AsyncDisposable {
 
   /** Runs a command to its end in this process, which remembers what it found on PATH and in `BENCH_TIME`. */
   run(command: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
-    const unset = Object.fromEntries(
-      Object.keys(process.env)
-        .filter(isOfTest)
-        .map((name) => [name, undefined]),
-    );
-    const all = { ...unset, ...this.#env(), ...env };
-    return inTurn(() =>
-      withEnvironment(all, () => withCores(async () => runHere(await named(command), args))),
-    );
+    return runIn(ROOT, [command, ...args], () => this.#env(env));
   }
 
   /** Starts `bench-http <command>` in a process, under the program of `prefix` if there is one. */
@@ -190,13 +193,13 @@ export class Place implements AsyncDisposable {
   }
 
   #spawn(command: string, args: string[], env: Record<string, string>): Running {
-    const inherited = Object.entries(process.env).filter(([name]) => !isOfTest(name));
-    const all = { ...Object.fromEntries(inherited), ...this.#env(), ...env };
-    return new Running(start({ cwd: ROOT, env: all, stdio: 'pipe' })`exec ${[command, ...args]}`);
+    return new Running(start({ cwd: ROOT, env: this.#env(env), stdio: 'pipe' })`exec ${[command, ...args]}`);
   }
 
-  #env(): Record<string, string> {
+  #env(env: Record<string, string>): NodeJS.ProcessEnv {
+    const inherited = Object.entries(process.env).filter(([name]) => !isOfTest(name));
     return {
+      ...Object.fromEntries(inherited),
       BENCH_RESULTS: this.results,
       BENCH_STATE: this.state,
       TMPDIR: this.temporary,
@@ -205,6 +208,7 @@ export class Place implements AsyncDisposable {
       NO_COLOR: '1',
       // The packages of this checkout are installed: pnpm need not check.
       pnpm_config_verify_deps_before_run: 'false',
+      ...env,
     };
   }
 

@@ -10,7 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { environmentOfUser, runCommand, type Ended } from '../../../bench-lab/testing/user.ts';
+import { environmentOfUser, type Ended } from '../../../bench-lab/testing/user.ts';
+import { runIn } from '../cli/cli.ts';
 
 const SERVER = `require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);`;
 /** Answers after 50 ms. */
@@ -34,21 +35,20 @@ function writeConfig(bench: object, budgets: object[]): void {
 
 const FEW = { connections: [2], amount: 40, warmup: 0 };
 
+const stepFile = (): string => join(folder, 'step.md');
+
 /** Runs a job with these budgets. */
-function runJob(rounds: number, budgets: object[], load: object = FEW): Ended & { step: string } {
+function runJob(rounds: number, budgets: object[], load: object = FEW): Promise<Ended> {
   writeConfig({ run: 'node server.cjs', get: '/orders', rounds, ...load }, budgets);
-  const step = join(folder, 'step.md');
-  writeFileSync(step, 'before\n');
-  const env = { ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: step };
-  const ended = runCommand(['ci'], shop, env);
-  return { ...ended, step: readFileSync(step, 'utf8') };
+  writeFileSync(stepFile(), 'before\n');
+  return runIn(shop, ['ci'], () => ({ ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: stepFile() }));
 }
 
 describe('a CI job', () => {
-  it('stops after the first round if its window has too few responses for a p99, and keeps that round', () => {
+  it('stops after the first round if its window has too few responses for a p99, and keeps that round', async () => {
     writeFileSync(join(shop, 'server.cjs'), SLOW);
     const load = { connections: [2], duration: 0.5, warmup: 0 };
-    const { status, stdout, stderr } = runJob(6, [{ metric: 'p99', atMost: '20ms' }], load);
+    const { status, stdout, stderr } = await runJob(6, [{ metric: 'p99', atMost: '20ms' }], load);
     writeFileSync(join(shop, 'server.cjs'), SERVER);
     expect(status).toBe(1);
     expect(stderr).toContain('the job stops');
@@ -64,21 +64,21 @@ describe('a CI job', () => {
     ).toHaveLength(1);
   });
 
-  it('warns of what a server did, with its figure', () => {
+  it('warns of what a server did, with its figure', async () => {
     // Bench tries the server before the load, and answers without fault are few enough to count.
     const failing = SERVER.replace(
       '(request, response) =>',
       '(request, response) => { if (++seen > 60 && seen % 4 === 0) response.statusCode = 500;',
     ).replace("end('ok'))", "end('ok'); })");
     writeFileSync(join(shop, 'server.cjs'), `let seen = 0; ${failing}`);
-    const { stderr, step } = runJob(1, [{ metric: 'startup', atMost: '600s' }], { ...FEW, amount: 400 });
+    const { stderr } = await runJob(1, [{ metric: 'startup', atMost: '600s' }], { ...FEW, amount: 400 });
     writeFileSync(join(shop, 'server.cjs'), SERVER);
     expect(stderr).toMatch(/: .* Found: .*2\d\.\d\d % of the requests failed/m);
-    expect(step).toMatch(/^- shop at 2: 2\d\.\d\d % of the requests failed \(/m);
+    expect(readFileSync(stepFile(), 'utf8')).toMatch(/^- shop at 2: 2\d\.\d\d % of the requests failed \(/m);
   });
 
-  it('passes with a warning if nothing is decided, and writes the summary for the job and for the project', () => {
-    const { status, stdout, stderr, step } = runJob(1, [
+  it('passes with a warning if nothing is decided, and writes the summary for the job and for the project', async () => {
+    const { status, stdout, stderr } = await runJob(1, [
       { metric: 'startup', atMost: '1ms' },
       { metric: 'startup', atMost: '600s' },
     ]);
@@ -91,6 +91,6 @@ describe('a CI job', () => {
     const summary = readFileSync(join(shop, '.bench', 'summary.md'), 'utf8');
     expect(summary).toMatch(/^## Bench: 2 of 2 budget checks undecided\n/);
     expect(summary).toMatch(/\| start-up at most 1.00 ms \| shop \| 2 \| .*undecided/);
-    expect(step).toBe(`before\n${summary}`);
+    expect(readFileSync(stepFile(), 'utf8')).toBe(`before\n${summary}`);
   });
 });

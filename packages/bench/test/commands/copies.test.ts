@@ -12,7 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Trial } from 'bench-model/record';
-import { environmentOfUser, git, runCommand, type Ended } from '../../../bench-lab/testing/user.ts';
+import { environmentOfUser, git, type Ended } from '../../../bench-lab/testing/user.ts';
+import { runIn } from '../cli/cli.ts';
 
 const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--no-interleave'];
 const SERVER = `
@@ -22,6 +23,17 @@ require('node:fs').writeFileSync('../orders.db', version);
 require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);
 `;
 
+const MANIFEST = {
+  name: 'shop',
+  language: 'javascript',
+  framework: 'unknown',
+  class: 'unknown',
+  runtime: 'node',
+  default: 'app',
+  variants: { app: { command: ['node', 'server.cjs'] } },
+  requests: ['GET /orders'],
+};
+
 let folder: string;
 let shop: string;
 
@@ -30,8 +42,8 @@ function writeVersion(root: string, version: string): void {
 }
 
 /** Runs `bench-http` in the user's folder. */
-function bench(cwd: string, args: string[]): Ended {
-  return runCommand(['bench', ...args], cwd, environmentOfUser(folder));
+function bench(cwd: string, args: string[]): Promise<Ended> {
+  return runIn(cwd, ['bench', ...args], () => environmentOfUser(folder));
 }
 
 /** Returns the version that each target of the newest run served, by the name of its copy. */
@@ -56,34 +68,24 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the settings of a project', () => {
-  it('are two commands, with their own values of a variable, in the folder of the project', () => {
+  it('are two commands, with their own values of a variable, in the folder of the project', async () => {
     writeFileSync(join(shop, 'version.cjs'), 'exports.version = process.env.MODE + process.argv.length;');
     const commands = ['MODE=c node server.cjs', 'MODE=d node server.cjs more'];
     const words = commands.flatMap((command) => ['--run', command]);
-    const { stdout } = bench(shop, [...words, '--get', '/', ...SHORT, '--json']);
+    const { stdout } = await bench(shop, [...words, '--get', '/', ...SHORT, '--json']);
     const { trials } = JSON.parse(stdout) as { trials: Trial[] };
     expect(versionsServed(shop, trials)).toEqual({ 'MODE=c': 'c2', 'MODE=d more': 'd3' });
   });
 });
 
 describe('the copies of a project', () => {
-  it('can be two commits and the working tree, each served from its own files', () => {
+  it('can be two commits and the working tree, each served from its own files', async () => {
     git(shop, 'init', '--quiet', '--initial-branch=main');
     git(shop, 'add', '.');
     git(shop, 'commit', '--quiet', '--message', 'Serve orders');
     git(shop, 'switch', '--quiet', '--create', 'cache');
     writeVersion(shop, 'second');
-    const manifest = {
-      name: 'shop',
-      language: 'javascript',
-      framework: 'unknown',
-      class: 'unknown',
-      runtime: 'node',
-      default: 'app',
-      variants: { app: { command: ['node', 'server.cjs'] } },
-      requests: [{ request: 'GET /orders' }],
-    };
-    writeFileSync(join(shop, 'stack.json'), JSON.stringify(manifest));
+    writeFileSync(join(shop, 'stack.json'), JSON.stringify(MANIFEST));
     git(shop, 'add', '.');
     git(shop, 'commit', '--quiet', '--message', 'Cache orders');
     writeVersion(shop, 'third');
@@ -92,7 +94,7 @@ describe('the copies of a project', () => {
       ['status', 'worktree list', 'stash list'].map((words) => git(shop, ...words.split(' ')));
     const before = state();
 
-    const { status, stdout, stderr } = bench(shop, ['main', 'cache', '.', ...SHORT, '--json']);
+    const { status, stdout, stderr } = await bench(shop, ['main', 'cache', '.', ...SHORT, '--json']);
 
     expect({ status, stderr }).toMatchObject({
       status: 0,
@@ -114,14 +116,13 @@ describe('the copies of a project', () => {
       },
       { id: `shop[working tree of ${cache?.slice(0, 7)}]`, copy: { kind: 'working-tree', commit: cache } },
     ]);
-    expect(runCommand(['report', 'latest'], shop, environmentOfUser(folder)).stdout).toContain(
-      `main ${main?.slice(0, 7)}: Serve orders`,
-    );
+    const report = await runIn(shop, ['report', 'latest'], () => environmentOfUser(folder));
+    expect(report.stdout).toContain(`main ${main?.slice(0, 7)}: Serve orders`);
     expect(state()).toEqual(before);
     expect(globSync('cache/revisions/*/*', { cwd: folder })).toEqual([]);
   });
 
-  it('are said to hold the same files, unless a setting in the repository differs', () => {
+  it('are said to hold the same files, unless a setting in the repository differs', async () => {
     git(shop, 'init', '--quiet', '--initial-branch=main');
     const commit = (setting: string): void => {
       writeFileSync(join(shop, '.env.production'), setting);
@@ -130,23 +131,13 @@ describe('the copies of a project', () => {
     };
     for (const setting of ['CACHE=off', 'CACHE=on', 'CACHE=on']) commit(setting);
     const revisions = ['HEAD~2', 'HEAD~1', 'HEAD'];
-    const { stderr } = bench(shop, ['--run', 'node server.cjs', '--get', '/', ...revisions, ...SHORT]);
+    const { stderr } = await bench(shop, ['--run', 'node server.cjs', '--get', '/', ...revisions, ...SHORT]);
     expect(stderr).toContain('HEAD~1 and HEAD hold the same files of shop');
     expect(stderr).not.toContain('HEAD~2 and');
   });
 
-  it('are each set up in their own folder, with the services of their own manifests', () => {
-    const manifest = {
-      name: 'shop',
-      language: 'javascript',
-      framework: 'unknown',
-      class: 'unknown',
-      runtime: 'node',
-      default: 'app',
-      variants: { app: { command: ['node', 'server.cjs'] } },
-      setup: { command: ['node', 'seed.cjs'] },
-      requests: ['GET /'],
-    };
+  it('are each set up in their own folder, with the services of their own manifests', async () => {
+    const manifest = { ...MANIFEST, setup: { command: ['node', 'seed.cjs'] } };
     const write = (name: string, text: string): void => writeFileSync(join(shop, name), text);
     const seed = `require('node:fs').writeFileSync('seeded.txt', require('./version.cjs').version);`;
     write('seed.cjs', seed);
@@ -173,7 +164,7 @@ describe('the copies of a project', () => {
     git(shop, 'commit', '--quiet', '--message', 'Cache orders');
     git(shop, 'switch', '--quiet', 'main');
 
-    const { status, stdout, stderr } = bench(shop, ['main', 'cache', ...SHORT, '--json']);
+    const { status, stdout, stderr } = await bench(shop, ['main', 'cache', ...SHORT, '--json']);
 
     expect({ status, stderr }).toEqual({
       status: 0,
@@ -186,7 +177,7 @@ describe('the copies of a project', () => {
     expect(readdirSync(shop).filter((name) => name === 'seeded.txt')).toEqual([]);
   });
 
-  it('can be two folders, to which no files are added', () => {
+  it('can be two folders, to which no files are added', async () => {
     const other = join(folder, 'other');
     mkdirSync(other);
     writeFileSync(join(other, 'server.cjs'), SERVER);
@@ -194,7 +185,7 @@ describe('the copies of a project', () => {
     const files = (): string[] => [shop, other].flatMap((root) => readdirSync(root));
     const before = files();
     const run = ['--run', 'node server.cjs', '--get', '/orders'];
-    const { status, stdout } = bench(folder, ['./shop', './other', ...run, ...SHORT, '--json']);
+    const { status, stdout } = await bench(folder, ['./shop', './other', ...run, ...SHORT, '--json']);
     expect(status).toBe(0);
     const { trials } = JSON.parse(stdout) as { trials: Trial[] };
     expect(trials.map(({ target }) => target.id).toSorted()).toEqual(['app[./other]', 'app[./shop]']);
