@@ -125,10 +125,7 @@ function toChecked(trials: Trial[]): Row['checked'] {
 }
 
 /** No metric: the ratio of two gains says nothing. */
-const GROWTH: Metric = {
-  ...METRICS.memory,
-  from: (measured) => gainPerAnswer(memoryByAnswers(measured)),
-};
+const GROWTH: Metric = { ...METRICS.memory, from: (measured) => gainPerAnswer(memoryByAnswers(measured)) };
 
 /** Splits the median latency; a reason that invalidates it invalidates its parts. */
 function toTiming(trials: Trial[]): Row['timing'] {

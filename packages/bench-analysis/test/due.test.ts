@@ -48,11 +48,7 @@ it('goes on with --fail-on until the whole interval of a difference lies beyond 
     roundsOf(play(planOf(['a', 'b'], `--connections 10 ${line}`), { a: 1, b: cost }), 'b');
   const decided = play(planOf(['a', 'b']), { a: 1, b: 1.022 });
   expect(compareWithin({ plan: planOf(['a', 'b']), trials: decided }, CPU).rows[0]?.comparison).toMatchObject(
-    {
-      verdict: 'slower',
-      byMoreThanThreshold: false,
-      rounds: 12,
-    },
+    { verdict: 'slower', byMoreThanThreshold: false, rounds: 12 },
   );
   expect(roundsWith('--fail-on slower', 1.022)).toBe(24);
   expect(roundsWith('--fail-on slower', 1.06)).toBe(12);

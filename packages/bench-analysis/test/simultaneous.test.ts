@@ -54,10 +54,7 @@ describe('one look at a table at +2 percent', () => {
           drawTable('normal', rows, 20, random).map((row) =>
             exactly(row.map((value) => TWO_PERCENT + 0.012 * value)),
           ),
-          {
-            ...RULES,
-            schedule: fixedSchedule(20),
-          },
+          { ...RULES, schedule: fixedSchedule(20) },
         ),
       );
       const missing = tables.filter((table) => table.some((one) => misses(one, TWO_PERCENT)));

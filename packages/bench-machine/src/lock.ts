@@ -27,13 +27,8 @@ export interface LockOptions {
  * Takes the lock of the host: two runs at once would measure each other. Takes over a lock whose holder has died.
  * Throws a usage error if the holder is alive and `wait` is not set, and for a lock that belongs to another user.
  */
-export async function lockHost({
-  run,
-  token,
-  state,
-  wait = false,
-  log = () => {},
-}: LockOptions): Promise<HostLock> {
+export async function lockHost(options: LockOptions): Promise<HostLock> {
+  const { run, token, state, wait = false, log = () => {} } = options;
   const file = join(state, 'host.lock');
   const mine = holderFor(run, token);
   let told: Holder | undefined;

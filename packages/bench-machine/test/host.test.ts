@@ -19,11 +19,7 @@ const HOST: Host = {
 
 describe('unlikeHosts', () => {
   it('ignores facts that do not affect figures', () => {
-    const later: Host = {
-      ...HOST,
-      load: [3, 2, 1],
-      cgroup: 'v2: cannot be created (EACCES)',
-    };
+    const later: Host = { ...HOST, load: [3, 2, 1], cgroup: 'v2: cannot be created (EACCES)' };
     expect(unlikeHosts(HOST, later)).toEqual([]);
   });
 

@@ -51,14 +51,8 @@ function showBytes(bytes: number | undefined): string {
   return bytes === undefined ? '—' : formatBytes(bytes);
 }
 
-function describeBackgroundUse({
-  seconds,
-  sent,
-  statusCodes,
-  lost,
-  cancelled,
-  durationUs,
-}: CompanionRecords['background']): string {
+function describeBackgroundUse(use: CompanionRecords['background']): string {
+  const { seconds, sent, statusCodes, lost, cancelled, durationUs } = use;
   const { mean, p50, max } = durationUs ?? {};
   const parts = listGiven([
     `${sent} sent`,
@@ -187,13 +181,8 @@ function describeGrowth({ estimate, interval: { low, high }, isKept }: Growth): 
   return `memory: ${figures}${isKept ? '' : ', no lasting growth'}`;
 }
 
-function describeConnect({
-  established,
-  planned,
-  seconds,
-  refused,
-  retried,
-}: LoadResult['connect']): string | undefined {
+function describeConnect(connect: LoadResult['connect']): string | undefined {
+  const { established, planned, seconds, refused, retried } = connect;
   return established === undefined || seconds === undefined
     ? undefined
     : `${established} of ${planned} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`;

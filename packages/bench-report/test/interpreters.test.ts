@@ -21,25 +21,12 @@ const OFF = { pgo: false, lto: false, bolt: false, tailCalls: false, assertions:
 
 /** A CPython as pyenv builds it by default. */
 function plain(version: string): Interpreter {
-  return {
-    implementation: 'CPython',
-    version,
-    compiler: 'GCC 12.2.0',
-    optimisation: '-O3',
-    ...OFF,
-  };
+  return { implementation: 'CPython', version, compiler: 'GCC 12.2.0', optimisation: '-O3', ...OFF };
 }
 
 /** The same with every optimisation, by Clang. */
 function optimised(version: string): Interpreter {
-  return {
-    ...plain(version),
-    compiler: 'Clang 22.1.3',
-    pgo: true,
-    lto: true,
-    bolt: true,
-    tailCalls: true,
-  };
+  return { ...plain(version), compiler: 'Clang 22.1.3', pgo: true, lto: true, bolt: true, tailCalls: true };
 }
 
 const NODE: Interpreter = {

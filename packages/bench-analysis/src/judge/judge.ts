@@ -386,10 +386,8 @@ export function isHeldBack({ freshUs, keptUs, bodyUs }: Alone): boolean {
 export const EACH = 0.9;
 
 /** Returns the connections opened in a window, as a share of its requests; undefined if they were not counted. */
-export function openedShare({
-  opened,
-  counts,
-}: Partial<Pick<LoadResult, 'opened' | 'counts'>>): number | undefined {
+export function openedShare(load: Partial<Pick<LoadResult, 'opened' | 'counts'>>): number | undefined {
+  const { opened, counts } = load;
   if (opened === undefined || counts === undefined) return undefined;
   return opened.count / Math.max(1, countCompletions(counts));
 }

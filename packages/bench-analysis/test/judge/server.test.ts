@@ -14,13 +14,8 @@ interface Given {
 }
 
 /** A server with one worker and 2 cores by default. */
-function evidenceOf({
-  coresUsed,
-  busiest,
-  budgetCores = 2,
-  workers = 1,
-  attested = [],
-}: Given): ServerEvidence {
+function evidenceOf(given: Given): ServerEvidence {
+  const { coresUsed, busiest, budgetCores = 2, workers = 1, attested = [] } = given;
   const server = { ...sampleResources(coresUsed), ...(busiest === undefined ? {} : { busiest }) };
   return { server, budgetCores, workers, attested };
 }

@@ -141,14 +141,7 @@ function typedAs({ effect, deferred = false }: Effect): string {
   return `${100 * effect}%${deferred ? '+later' : ''}`;
 }
 
-function describeTest({
-  copied,
-  verdict,
-  ratio = Number.NaN,
-  rounds,
-  seconds,
-  ...effect
-}: PooledTest): string {
+function describeTest({ copied, verdict, ratio = NaN, rounds, seconds, ...effect }: PooledTest): string {
   const what = `${describeEffect(effect)}${copied ? ', copied' : ''}`;
   return `${what}: ${verdict}, × ${ratio.toFixed(3)} after ${rounds} rounds, ${seconds.toFixed(0)} s`;
 }

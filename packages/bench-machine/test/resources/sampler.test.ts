@@ -94,11 +94,7 @@ describe('joinSampled', () => {
         contextSwitches: 14,
         processes: 1,
       },
-      host: {
-        otherProcessesCores: 0.2,
-        stealCores: 0.1,
-        listenOverflows: 6,
-      },
+      host: { otherProcessesCores: 0.2, stealCores: 0.1, listenOverflows: 6 },
     });
   });
 

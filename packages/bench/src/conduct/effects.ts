@@ -45,16 +45,8 @@ function pidHere(server: Server): number | undefined {
 }
 
 /** Returns the effects of real trials, and the function that stops them from outside. */
-export async function createEffects({
-  plan,
-  placed,
-  token,
-  folder,
-  launcher = freshLauncher,
-  engines,
-  host,
-  companions = [],
-}: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
+export async function createEffects(wiring: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
+  const { plan, placed, token, folder, launcher = freshLauncher, engines, host, companions = [] } = wiring;
   const time = await timeCommand();
   const found = engines ?? (await findEngines([plan.engine]));
   const [load] = found.map((engine) => engine.create({ placed, token }));

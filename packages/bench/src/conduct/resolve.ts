@@ -124,15 +124,12 @@ async function readsCpu({ servers }: BenchOptions): Promise<boolean> {
  * Returns the copies of the project: those that the request names, or its revisions. Throws a usage error for an unknown
  * revision.
  */
-async function findCopies({
-  revisions,
-  copies,
-  mayRepeatRevisions: mayRepeat = false,
-  apps: [app] = [],
-  stacks: [manifest],
-}: BenchRequest): Promise<Copy[] | undefined> {
+async function findCopies(request: BenchRequest): Promise<Copy[] | undefined> {
+  const { revisions, copies, mayRepeatRevisions: mayRepeat = false } = request;
   if (revisions === undefined) return copies;
   const { findRevisions, listDocuments } = await import('bench-targets/prepare/copies/revisions');
+  const [app] = request.apps ?? [];
+  const [manifest] = request.stacks;
   const folder = app?.folder ?? (manifest === undefined ? HOME.root : dirname(manifest));
   const found = await findRevisions(resolve(folder), revisions, { mayRepeat });
   const [one, other, ...more] = found;

@@ -286,12 +286,8 @@ function sharesServers({ background, cluster }: Blocks): boolean {
 }
 
 /** The id of a trial, which also names its files. */
-export function nameTrial({
-  target,
-  connections,
-  round,
-  order,
-}: Pick<PlannedTrial, 'target' | 'connections' | 'round' | 'order'>): string {
+export function nameTrial(trial: Pick<PlannedTrial, 'target' | 'connections' | 'round' | 'order'>): string {
+  const { target, connections, round, order } = trial;
   return `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
 }
 

@@ -68,12 +68,8 @@ function refuseSizes(sizes: readonly number[], machineCores: number): void {
  * Returns the cores of the largest server of a run, and its generators: of a scaled run, one for each of these cores, as far as
  * cores are left. Throws a usage error if the machine lacks cores.
  */
-export function resourcesFor({
-  scale,
-  machineCores = Infinity,
-  generators = 1,
-  cores,
-}: BenchOptions): Pick<Plan, 'generators' | 'cores'> {
+export function resourcesFor(options: BenchOptions): Pick<Plan, 'generators' | 'cores'> {
+  const { scale, machineCores = Infinity, generators = 1, cores } = options;
   if (scale === undefined) return { generators, ...present({ cores }) };
   const sizes = sizesOf(scale);
   refuseSizes(sizes, machineCores);

@@ -88,13 +88,8 @@ export const screen: Screen = {
 const MOST_NOTE_LINES = 10;
 
 /** Returns the layout of a report on stdout. A brief one has few notes, unless `detail` asks for all of them. */
-export function layoutFor({
-  detail = false,
-  isBrief = true,
-}: {
-  detail?: boolean;
-  isBrief?: boolean;
-}): Layout {
+export function layoutFor(options: Partial<Record<'detail' | 'isBrief', boolean>>): Layout {
+  const { detail = false, isBrief = true } = options;
   const { width, ...layout } = layoutOn(process.stdout);
   return { ...layout, ...(!detail && present({ width, noteLines: isBrief ? MOST_NOTE_LINES : undefined })) };
 }

@@ -132,19 +132,13 @@ describe('bench', () => {
   });
 
   it('reads when a sequential test stops, and by which metric', () => {
-    expect(parse('--threshold 2%').sequentialTest).toEqual({
-      by: 'cpu',
-      threshold: 0.02,
-    });
+    expect(parse('--threshold 2%').sequentialTest).toEqual({ by: 'cpu', threshold: 0.02 });
     expect(parse('--budget 10m --by p99 --threshold 3%').sequentialTest).toEqual({
       by: 'p99',
       threshold: 0.03,
       budgetSeconds: 600,
     });
-    expect(parse('--slo p99<50ms --by capacity').sequentialTest).toEqual({
-      by: 'capacity',
-      threshold: 0.05,
-    });
+    expect(parse('--slo p99<50ms --by capacity').sequentialTest).toEqual({ by: 'capacity', threshold: 0.05 });
     expect(parse('').sequentialTest).toBeUndefined();
   });
 
@@ -180,9 +174,7 @@ describe('an address', () => {
 
   it('reads headers', () => {
     const words = ['--header', 'Authorization: a: b', '--header', 'x-empty:'];
-    expect(requestsOf(...words)).toMatchObject({
-      headers: { authorization: 'a: b', 'x-empty': '' },
-    });
+    expect(requestsOf(...words)).toMatchObject({ headers: { authorization: 'a: b', 'x-empty': '' } });
   });
 
   it('names several servers', () => {

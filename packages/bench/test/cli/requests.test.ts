@@ -181,12 +181,7 @@ describe('requests that a server takes once', () => {
     const order = { ...ORDER, headers: { 'x-id': '{id}' }, body: { id: '{id}' }, weight: 3 };
     const mix = { rows: 'ids.csv', requests: [order, 'GET /orders/{id}'] };
     const requests = writeRequests(place, mix, manyRows(4000));
-    const args = at(shop.url, {
-      'requests-file': requests,
-      ...FEW,
-      rounds: 2,
-      amount: 400,
-    });
+    const args = at(shop.url, { 'requests-file': requests, ...FEW, rounds: 2, amount: 400 });
     const { status, stdout } = await place.run('bench', args);
     expect(status).toBe(0);
     const trials = place.trials();
@@ -227,12 +222,7 @@ describe('requests that a server takes once', () => {
         { ...ORDER, headers: { 'x-id': '{seq}' }, body: { id: '{seq}' } },
       ],
     });
-    const args = at(shop.url, {
-      'requests-file': requests,
-      ...FEW,
-      rounds: 2,
-      amount: 200,
-    });
+    const args = at(shop.url, { 'requests-file': requests, ...FEW, rounds: 2, amount: 200 });
     expect((await place.run('bench', args)).status).toBe(0);
     const { repeated, routes, ids } = await shop.account();
     expect([repeated, ids]).toEqual([0, routes['POST /orders']]);
@@ -296,9 +286,7 @@ describe('a login', () => {
       class: 'raw',
       runtime: 'node',
       default: 'node',
-      variants: {
-        node: { command: ['{runtime}', SERVER, '--port', '{port}'], env: { SHOP_TOKEN: TOKEN } },
-      },
+      variants: { node: { command: ['{runtime}', SERVER, '--port', '{port}'], env: { SHOP_TOKEN: TOKEN } } },
       login: LOGIN,
       ...MIX,
     };

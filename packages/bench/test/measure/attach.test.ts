@@ -37,14 +37,7 @@ async function serverOf(launcher: Launcher, url: string, { signal } = new AbortC
   const plan = samplePlan(`${url} --rounds 1`, []);
   const { ready } = await launcher.prepare(plan, () => {});
   const placed = await launcher.place({ serverCores: 1, generators: 1 });
-  const give = launcher.open({
-    plan,
-    placed,
-    token: '',
-    folder: '',
-    time: undefined,
-    stopped: signal,
-  });
+  const give = launcher.open({ plan, placed, token: '', folder: '', time: undefined, stopped: signal });
   const server = await give(undefined as never, plan.trials[0]!, undefined as never);
   return { server, placed, ready };
 }

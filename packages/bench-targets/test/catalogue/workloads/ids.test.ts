@@ -84,11 +84,7 @@ describe('a response to a request with a unique id', () => {
   });
 
   it('is counted as an error before its id is checked', () => {
-    expect(judge(`{"id":"${another}"}`, 500)).toMatchObject({
-      non2xx: 1,
-      mismatch: 0,
-      crossed: 0,
-    });
+    expect(judge(`{"id":"${another}"}`, 500)).toMatchObject({ non2xx: 1, mismatch: 0, crossed: 0 });
   });
 
   it('is checked only for its id if no exact body is expected', () => {

@@ -3,11 +3,7 @@ import { asyncwait, wait } from '../../../src/catalogue/workloads/wait.ts';
 import { makePlan } from 'bench-http/plan/plan';
 import { CAPACITY, parseBench, samplePlan, sampleStack } from '../../../../bench-lab/testing/samples.ts';
 
-const answer = (body: string) => ({
-  status: 200,
-  contentType: 'application/json',
-  body: Buffer.from(body),
-});
+const answer = (body: string) => ({ status: 200, contentType: 'application/json', body: Buffer.from(body) });
 
 describe.each([
   [wait, '/wait'],

@@ -85,12 +85,7 @@ async function prepare(
   lines: string[] = [],
 ): Promise<{ prepared: Prepared[]; missing: Missing[] }> {
   const stack = toStack(readApp({ folder, run }));
-  const targets = spreadTargets(targetsOf(stack), {
-    python: [],
-    node: [],
-    packages: [],
-    ...matrix,
-  });
+  const targets = spreadTargets(targetsOf(stack), { python: [], node: [], packages: [], ...matrix });
   return prepareAll(targets, [stack], (line) => lines.push(line));
 }
 

@@ -14,11 +14,8 @@ export function nameRequest({ method, path }: Pick<UserRequest, 'method' | 'path
 const SENT_ONCE = new Set(['POST', 'DELETE']);
 
 /** Returns true if each row of this request is sent at most once. */
-export function isSentOnce({
-  method,
-  repeat = !SENT_ONCE.has(method),
-}: Pick<UserRequest, 'method' | 'repeat'>): boolean {
-  return !repeat;
+export function isSentOnce({ method, repeat }: Pick<UserRequest, 'method' | 'repeat'>): boolean {
+  return repeat === undefined ? SENT_ONCE.has(method) : !repeat;
 }
 
 /** More requests than these are sent mixed: one question for all takes a fraction of the rounds that one for each takes. */
