@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { findProgram } from 'bench-machine/path';
 import { run, start, type Child } from 'bench-machine/subprocess';
+import { sum } from 'bench-statistics/numbers';
 import { collectGarbage } from '../../src/prepare/collect.ts';
 import { hooked } from '../../src/prepare/signals.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
@@ -77,14 +78,19 @@ async def main():
 asyncio.run(main())
 `;
 
-/** A line of input causes three requests, one after the other at the lock. */
-const NODE_WAITS = `
+/** A line of input causes three requests, one after the other at the lock. Their last timers are due while the loop is busy. */
+const nodeWaits = (awaits: number) => `
   let tail = Promise.resolve();
   const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
   async function answer(request, response) {
+    for (let index = 0; index < ${awaits}; index++) await index;
     await (tail = tail.then(pause));
+    setImmediate(block);
     await pause();
     response.end();
+  }
+  function block() {
+    for (const from = performance.now(); performance.now() < from + 150; );
   }
   const server = require('node:http').createServer(answer).listen(0, '127.0.0.1', () => console.log('up'));
   process.stdin.on('data', async () => {
@@ -124,15 +130,22 @@ async function collect({ stdin, stdout }: Child): Promise<void> {
   await ended;
 }
 
-/** Returns the lines at which the requests of a load wait, and for what. */
-async function watch(child: Child, runtime: 'node' | 'none', load: () => Promise<unknown>): Promise<unknown> {
+/** Returns where the requests of a load wait, with the line and for what. */
+async function watch(
+  child: Child,
+  runtime: 'node' | 'none',
+  load: () => Promise<unknown>,
+): Promise<{ place: string; ms: number }[]> {
   const prepared = { env: { BENCH_WAITS: file }, stack: { runtime, root: folder }, target: {} };
   let log = '';
   child.stdout?.on('data', (piece: Buffer) => (log += String(piece)));
   const watched = { load: async () => load().then(() => 1), perSecond: 1 };
   const server = { pid: child.pid as number, log: () => log };
   const seen = await watchWaits(server, prepared as unknown as Prepared, watched);
-  return seen?.waits.map(({ name, line, for: kind }) => `${name} ${line} ${kind}`);
+  return (seen?.waits ?? []).map(({ name, line, for: kind, ms }) => ({
+    place: `${name} ${line} ${kind}`,
+    ms,
+  }));
 }
 
 describe.runIf(process.platform === 'linux')('a server that counts its collections', () => {
@@ -185,13 +198,20 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     expect(lines).toEqual(expect.arrayContaining(expected));
   });
 
-  it('tells at which lines requests wait, and for what, if it runs on Node', async () => {
+  it.each([
+    { awaits: 0, places: ['answer 6 a lock', 'answer 8 a timer'] },
+    // There are stacks of some requests only.
+    { awaits: 1500, places: ['answer 8 a timer'] },
+  ])('tells at which lines requests wait, for what and how long, if it runs on Node', async (of) => {
     const source = join(folder, 'waits.cjs');
-    writeFileSync(source, NODE_WAITS);
+    writeFileSync(source, nodeWaits(of.awaits));
     const env = hooked('node', {}, { BENCH_WAITS: file, BENCH_OWN: folder });
     const child = await begin([process.execPath, source], env);
-    const lines = await watch(child, 'node', () => collect(child));
-    expect(lines).toEqual(expect.arrayContaining(['answer 5 a lock', 'answer 6 a timer']));
+    const waits = await watch(child, 'node', () => collect(child));
+    expect(waits.map(({ place }) => place)).toEqual(expect.arrayContaining(of.places));
+    const ms = sum(waits.map((wait) => (wait.place === 'answer 8 a timer' ? wait.ms : 0)));
+    // At moments of 4 ms, of which each timer may meet one more or less.
+    expect(Math.abs(ms / 300 - 1)).toBeLessThan(0.05);
   });
 
   it.runIf(findProgram('go'))('tells that by a dump, if it is of Go', async () => {
@@ -199,9 +219,8 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     writeFileSync(source, GO_WAITS);
     await run(['go', 'build', '-o', program, source], { cwd: folder });
     const child = await begin(['sh', '-c', 'exec "$0" 2>&1', program], {});
-    const lines = await watch(child, 'none', () => once(child, 'close'));
-    expect(lines).toEqual(expect.arrayContaining(['main.answer 10 a lock', 'main.answer 11 a timer']));
-    expect(lines).toHaveLength(2);
+    const places = (await watch(child, 'none', () => once(child, 'close'))).map(({ place }) => place);
+    expect(places.toSorted()).toEqual(['main.answer 10 a lock', 'main.answer 11 a timer']);
   });
 
   it('is left alone without the hook', async () => {

@@ -102,7 +102,11 @@ function tellFiles() {
 }
 
 /** The moments that are looked at, one in each of these spans. */
-const LOOKS = { count: 400, ms: 10 };
+const LOOKS = { count: 1000, ms: 4 };
+/** The pieces of work that are remembered: what waits is among the last ones. */
+const WORKS = 2 ** 18;
+/** Stacks are taken of about as many waits in a second: they cost most, and in a slowed server requests wait for longer. */
+const STACKS_PER_SECOND = 2000;
 
 /** Starts to watch where requests wait. The next call stops and tells. */
 let tellWaits = () => {
@@ -116,65 +120,92 @@ let tellWaits = () => {
  */
 function watchWaits() {
   const { createHook, executionAsyncId, executionAsyncResource } = require('node:async_hooks');
-  const [born, causes, open] = [new Map(), new Map(), new Map()];
+  const started = require('node:diagnostics_channel').channel('http.server.request.start');
   const began = performance.now();
   const looks = Array.from({ length: LOOKS.count }, (_, index) => {
     // Those at equal distances would be those of timers.
     return { at: began + LOOKS.ms * (index + Math.random()), requests: new Map() };
   });
-  const bornAt = (at) =>
-    born.get(at) ?? { origin: at > 1 && executionAsyncResource()?.constructor?.name !== 'Timeout' ? at : 0 };
+  const works = Array.from({ length: WORKS });
+  const workOf = (id) => (works[id % WORKS]?.id === id ? works[id % WORKS] : undefined);
+  const originAt = (at) =>
+    workOf(at)?.origin ?? (at > 1 && executionAsyncResource()?.constructor?.name !== 'Timeout' ? at : 0);
+  // The connections of requests whose stacks are taken, drawn anew for each request.
+  const [followed, counts] = [new Set(), { requests: 0, followed: 0, stacks: 0 }];
+  const draw = () => {
+    const most = (STACKS_PER_SECOND * (performance.now() - began)) / 1000;
+    const isFollowed = Math.random() * counts.requests * counts.stacks <= most * counts.followed;
+    counts.requests++;
+    counts.followed += isFollowed;
+    followed[isFollowed ? 'add' : 'delete'](executionAsyncId());
+  };
   const hook = createHook({
-    init(id, type, trigger, resource) {
+    init(id, type, trigger, { _idleTimeout: delay }) {
       const at = executionAsyncId();
-      const origin = resource?.constructor?.name === 'HTTPServerAsyncResource' ? id : bornAt(at).origin;
-      born.set(id, { origin, type });
+      const origin = type === 'HTTPINCOMINGMESSAGE' ? id : originAt(at);
+      const work = { id, type, origin, on: trigger, by: 0, from: 0, to: Infinity, error: undefined };
+      works[id % WORKS] = work;
       // A promise that another one triggers is that of an await, or of then.
       if (origin === 0 || (type === 'PROMISE' ? trigger === at : type !== 'Timeout')) return;
-      open.set(id, { origin, type, on: trigger, from: performance.now(), error: new Error('wait') });
+      work.from = performance.now();
+      if (type === 'Timeout') work.to = work.from + delay;
+      if (counts.requests > 0 && !followed.has(origin)) return;
+      counts.stacks++;
+      work.error = new Error('wait');
     },
     before(id) {
-      const wait = open.get(id);
-      if (wait === undefined) return;
-      open.delete(id);
-      const { origin, type, on, from, error } = wait;
-      const to = performance.now();
-      const [first, last] = [from, to].map((at) => Math.floor((at - began) / LOOKS.ms));
-      const seen = looks.slice(first, last + 1).filter(({ at }) => from <= at && at < to);
-      if (seen.length === 0) return;
-      const cause = type === 'PROMISE' ? causes.get(on) : wait;
-      const place = placeOf(error.stack);
-      for (const { requests } of seen) noteWait(requests, { origin, cause, place });
+      const work = workOf(id);
+      if (work === undefined) return;
+      const { type, from, error } = work;
+      const cause = type === 'PROMISE' ? workOf(workOf(work.on)?.by) : work;
+      // A busy loop runs timers late: what one ends has waited until it was due.
+      const to = Math.min(performance.now(), cause?.to ?? Infinity);
+      Object.assign(work, { from: 0, to: from === 0 ? Infinity : to, error: undefined });
+      if (from === 0) return;
+      let place;
+      for (let look = Math.floor((from - began) / LOOKS.ms); looks[look]?.at < to; look++) {
+        if (looks[look].at < from) continue;
+        place ??= error === undefined ? { key: '' } : placeOf(error.stack);
+        noteWait(looks[look].requests, work, { cause, place });
+      }
     },
     promiseResolve(id) {
-      causes.set(id, bornAt(executionAsyncId()));
+      const work = workOf(id);
+      if (work !== undefined) work.by = executionAsyncId();
     },
   });
   Error.stackTraceLimit = 40;
   hook.enable();
+  started.subscribe(draw);
   return () => {
     hook.disable();
-    return looks.flatMap(({ requests }) => tellLook([...requests.values()].filter(({ place }) => place.key)));
+    started.unsubscribe(draw);
+    const ms = LOOKS.ms * (counts.requests / counts.followed || 1);
+    return looks.flatMap(({ requests }) => tellLook([...requests.values()], ms));
   };
 }
 
 /** Notes the waits of a request at one moment, as they end: it waits for the first, at the first place of its own that awaits. */
-function noteWait(requests, { origin, cause: { type, origin: by } = {}, place }) {
+function noteWait(requests, { origin, type }, { cause: { type: ended, origin: by } = {}, place }) {
   // A socket that requests share has the origin of the first one.
-  const isQueued = by !== origin && by > 0 && (type === 'PROMISE' || type === 'Timeout');
+  const isQueued = by !== origin && by > 0 && (ended === 'PROMISE' || ended === 'Timeout');
   const kind = isQueued ? undefined : type === 'Timeout' ? 'a timer' : 'I/O';
   const first = requests.get(origin) ?? { origin, by, kind, place };
   const isBetter = place.awaits ? !first.place.awaits : first.place.key === undefined;
   requests.set(origin, isBetter ? { ...first, place } : first);
 }
 
-/** Tells the places of requests at one moment. Those that wait for their turn do so for what lets others in and does not wait itself. */
-function tellLook(requests) {
-  return requests.map(({ place, kind }) => {
-    const queue = requests.filter((one) => one.kind === undefined && one.place.key === place.key);
+/**
+ * Tells the places of requests at one moment, if they are known. Those that wait for their turn do so for what lets others in and does not
+ * wait itself. `ms` is the wait that each of them stands for.
+ */
+function tellLook(requests, ms) {
+  const told = requests.filter(({ place }) => place.key);
+  return told.map(({ place, kind }) => {
+    const queue = requests.filter((one) => one.kind === undefined && ['', place.key].includes(one.place.key));
     const waiting = new Set(queue.map(({ origin }) => origin));
     const inside = new Set(queue.map(({ by }) => by).filter((by) => !waiting.has(by)));
-    return { ...place, in: '', for: kind ?? (inside.size < 2 ? 'a lock' : 'a pool'), ms: LOOKS.ms };
+    return { ...place, in: '', for: kind ?? (inside.size < 2 ? 'a lock' : 'a pool'), ms };
   });
 }
 
@@ -185,6 +216,8 @@ const FRAME =
 /** Returns the innermost place of a stack in the user's code, and if that is what awaits; empty if it has none. */
 function placeOf(stack) {
   const { fileURLToPath } = require('node:url');
+  // The timer of the date of responses.
+  if (stack.includes('(node:internal/http:')) return {};
   for (const [index, frame] of stack.replace(HOOK, '').split('\n').entries()) {
     const [, name = 'anonymous', url = '', line] = FRAME.exec(frame) ?? [];
     const file = url.startsWith('file:') ? fileURLToPath(url) : url;
