@@ -9,7 +9,7 @@ import {
   type Sides,
   type UseName,
 } from 'bench-analysis/why/use';
-import type { Statement, Wait, WhyFile } from 'bench-model/why';
+import type { Hunk, Statement, Wait, WhyFile } from 'bench-model/why';
 import { viewTable, type View } from './content.ts';
 import { formatCost, formatMargin } from './format.ts';
 
@@ -31,12 +31,12 @@ const LABELS: Record<UseName, string> = {
 
 /** What both sides of a pair cause, as a table and in sentences: the waits, which no CPU explains, and the counts. */
 export function viewCaused(
-  { connections }: Pick<WhyFile, 'connections'>,
+  { connections, hunks }: Pick<WhyFile, 'connections'> & { hunks: readonly Hunk[] },
   ...sides: Sides
 ): { use: View; waits: string[]; counts: string[] } {
   const uses = compareUse(...sides);
   const waits = [
-    ...named(changedPlaces(sides, connections)).map(describePlace),
+    ...named(changedPlaces(sides, connections, hunks)).map(describePlace),
     ...named(changedTimes(sides, connections)).map(describeTime),
   ];
   const counts = [...describeStatements(uses, named(changedStatements(sides))), ...describeUse(uses)];

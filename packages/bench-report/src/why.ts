@@ -65,7 +65,7 @@ function viewPair(explained: Explained, { why, hunks }: { why: WhyFile; hunks: r
     ...describeProfilers([baseline, candidate], why),
   ];
   const pair = { baseline: baseline.target, candidate: candidate.target };
-  const { use, waits, counts } = viewCaused(why, baseline, candidate);
+  const { use, waits, counts } = viewCaused({ ...why, hunks }, baseline, candidate);
   return {
     ...pair,
     heading: `${describeWhole(explained)}${over}`,

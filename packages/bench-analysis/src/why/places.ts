@@ -16,7 +16,8 @@ export interface Place extends Pick<Frame, 'name' | 'file'> {
   isTouched: boolean;
 }
 
-function isWithin(line: number, from: number, length: number): boolean {
+/** Returns true for a line of a stretch of this many lines. */
+export function isWithin(line: number, from: number, length: number): boolean {
   return line >= from && line < from + length;
 }
 

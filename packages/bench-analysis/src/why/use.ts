@@ -1,7 +1,8 @@
 /** What requests cause on both sides of a comparison, and where they wait. */
-import type { ProfiledSide, RequestUse, Statement, Wait } from 'bench-model/why';
+import type { Hunk, ProfiledSide, RequestUse, Statement, Wait } from 'bench-model/why';
 import { sum } from 'bench-statistics/numbers';
 import { type Change, compareMeans, type Costs } from './explain.ts';
+import { isWithin } from './places.ts';
 
 /** The chance that the interval of any figure misses its difference. */
 const ERROR = 0.05;
@@ -61,27 +62,32 @@ export function changedTimes(sides: Sides, connections: number): ChangedPart<Sta
   return changedParts(sides, { ...STATEMENTS, figure: ({ ms = 0 }) => ms }, leastWait(sides, connections));
 }
 
-/** Returns the lines at which requests wait for longer or shorter, in ms of each request, the largest change first. */
-export function changedPlaces(sides: Sides, connections: number): ChangedPart<Wait>[] {
-  return changedParts(
-    sides,
-    {
-      read: (use) => use.places,
-      // The number of a line changes with what is above it.
-      key: ({ file, name, code, in: within }) => JSON.stringify([file, name, code, within]),
-      figure: ({ ms }) => ms,
-    },
-    leastWait(sides, connections),
-  );
+/**
+ * Returns the lines at which requests wait for longer or shorter, in ms of each request, the largest change first. `hunks` are where
+ * the code differs: lines that replace others are the same place.
+ */
+export function changedPlaces(
+  sides: Sides,
+  connections: number,
+  hunks: readonly Hunk[] = [],
+): ChangedPart<Wait>[] {
+  const key = ({ file, line, name, code, in: within }: Wait, side: number): string => {
+    for (const [index, { file: changed, before, removed, after, added }] of hunks.entries()) {
+      const [from, length] = side === 0 ? [before, removed] : [after, added];
+      if (changed === file && removed * added > 0 && isWithin(line, from, length))
+        return JSON.stringify([index, removed === added && line - from]);
+    }
+    // The number of a line changes with what is above it.
+    return JSON.stringify([file, name, code, within]);
+  };
+  const parts = { read: (use: RequestUse) => use.places, key, figure: ({ ms }: Wait) => ms };
+  return changedParts(sides, parts, leastWait(sides, connections));
 }
 
 /** Both sides of a comparison. */
 export type Sides = [baseline: ProfiledSide, candidate: ProfiledSide];
 
-const STATEMENTS = {
-  read: (use: RequestUse) => use.statements,
-  key: ({ text }: Statement) => text,
-};
+const STATEMENTS = { read: (use: RequestUse) => use.statements, key: ({ text }: Statement) => text };
 
 /**
  * Returns the smallest difference of waits, in ms, that does not follow from one in CPU: while a request is answered, its line waits
@@ -96,7 +102,7 @@ function leastWait(sides: Sides, connections: number): number {
 /** A list of what a request takes. */
 interface Parts<Part> {
   read: (use: RequestUse) => readonly Part[] | undefined;
-  key: (part: Part) => string;
+  key: (part: Part, side: number) => string;
   figure: (part: Part) => number;
 }
 
@@ -107,11 +113,16 @@ function changedParts<Part>(
   least: number,
 ): ChangedPart<Part>[] {
   const lists = sides.map(({ profiles }) => profiles.map(({ perRequest: use }) => use && read(use)));
-  const known = lists.map((own) => own.map((parts = []) => Map.groupBy(parts, key)));
+  const known = lists.map((own, side) =>
+    own.map((parts = []) => Map.groupBy(parts, (part) => key(part, side))),
+  );
   if (lists.some((own) => own.includes(undefined))) return [];
-  const all = lists.flat(2).filter((part) => part !== undefined && figure(part) >= least) as Part[];
+  const all = known
+    .flat()
+    .flatMap((one) => [...one].flatMap(([name, own]) => own.map((part) => [name, part] as const)));
+  const large = all.filter(([, part]) => figure(part) >= least);
   // The largest of each key stands for the others.
-  const parts = new Map(all.toSorted((a, b) => figure(a) - figure(b)).map((part) => [key(part), part]));
+  const parts = new Map(large.toSorted(([, a], [, b]) => figure(a) - figure(b)));
   return [...parts]
     .map(([name, part]): ChangedPart<Part> => {
       const figures = known.map((own) => own.map((one) => sum((one.get(name) ?? []).map(figure)))) as Costs;

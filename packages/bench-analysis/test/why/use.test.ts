@@ -17,8 +17,8 @@ const STEADY = {
 function sideOf(target: string, use: Partial<RequestUse>): ProfiledSide {
   const profiles = [0.98, 1, 1.02, 0.99, 1.01, 1].map((pace) => {
     const around = (figures: RequestUse): RequestUse =>
-      JSON.parse(JSON.stringify(figures), (_, one: unknown) =>
-        typeof one === 'number' ? one * pace : one,
+      JSON.parse(JSON.stringify(figures), (name, one: unknown) =>
+        typeof one === 'number' && name !== 'line' ? one * pace : one,
       ) as RequestUse;
     const perRequest = around({ ...STEADY, ...use });
     return { cpuUs: 38, profiledUs: 40, nodes: [0], samples: [1000], perRequest };
@@ -70,6 +70,16 @@ describe('the statements and the lines that changed', () => {
     const queue = { ...line!, in: 'Queue.get', ms: 4.1 };
     const changed = changedPlaces([BEFORE, sideOf('new', { places: [moved, queue] })], 10);
     expect(changed).toMatchObject([{ part: { in: 'Queue.get' }, before: 0, after: expect.closeTo(4.1, 1) }]);
+  });
+
+  it('are one place where lines replace others', () => {
+    const slept = { ...line!, line: 13, code: 'await asyncio.sleep(0.005)', in: 'sleep', ms: 5 };
+    const told = (removed: number, added: number) =>
+      changedPlaces([BEFORE, sideOf('new', { places: [slept] })], 10, [
+        { file: 'main.py', before: 11, removed, after: 12, added },
+      ]).map(({ part, before }) => [part.line, Math.round(10 * before) / 10]);
+    for (const added of [2, 5]) expect(told(2, added)).toEqual([[13, 0.6]]);
+    for (const removed of [0, 1]) expect(told(removed, removed + 1)[0]).toEqual([13, 0]);
   });
 
   it('are none that may follow from a difference in CPU', () => {
