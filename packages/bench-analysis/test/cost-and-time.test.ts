@@ -105,6 +105,17 @@ describe('cost and time', () => {
     expect(found.rounds).toBeLessThanOrEqual(6);
   });
 
+  it('are decided after three rounds if latency is forty times as long, although it varies by 4 %', () => {
+    const random = createRandom(23);
+    const drawn =
+      ({ p50, ...rest }: Server) =>
+      () => ({ ...rest, p50: p50 * Math.exp(0.04 * random.normal()) });
+    const slept = { ...WAITS, p50: 40 * WAITS.p50, goodput: 110 };
+    const found = Array.from({ length: 100 }, () => compareDrawn(drawn(WAITS), drawn(slept)));
+    expect(found.every(({ verdict }) => verdict === 'slower')).toBe(true);
+    expect(found.filter(({ rounds }) => rounds === 3).length).toBeGreaterThan(90);
+  });
+
   it('find more CPU all the same, if the rate explains less than the difference', () => {
     const found = compare(WAITS, { ...WAITS, p50: 2500, goodput: 3950, cpu: 80 });
     expect(found).toMatchObject({ verdict: 'slower', whole: { cost: 'slower' } });
