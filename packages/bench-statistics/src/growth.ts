@@ -20,6 +20,10 @@ const FLOORS = { most: 10, fewest: 5 };
 const STEP_BYTES = 2 ** 20;
 /** Memory grows if it gains at least this share over the responses of the window; a fall by as much is the work of a collector. */
 const LEAST_SHARE = 0.05;
+/** Memory that never fell must gain more: the heap of a young process grows, too, until its collector has had a period. */
+const LEAST_UNFALLEN = 0.25;
+/** It levels off if the second half of the responses gains less than this part of what the first half did. */
+const LASTING = 0.7;
 
 /** The memory of a server after a number of correct responses. */
 export interface Level {
@@ -32,7 +36,10 @@ export interface Growth {
   estimate: number;
   /** The 95 % confidence interval. */
   interval: Interval;
-  /** True if the interval lies above 0, and the gain over the window is at least 5 % of its first level. */
+  /**
+   * True if the interval lies above 0, and the gain over the window is at least 5 % of its first level; of memory that never fell,
+   * at least 25 %, and it does not level off.
+   */
   isKept: boolean;
   /** The responses in which memory never fell by as much; absent if it did. A collector with a longer period looks like a leak. */
   withoutFall?: number;
@@ -97,10 +104,16 @@ export function growthOf(levels: readonly Level[]): Growth | undefined {
   const missed = period === undefined ? 0 : median([0, ...rises.filter((rise) => rise > 0)]);
   const margin = (studentMargin(steps) + Math.max(STEP_BYTES, missed) / parts) / perStep;
   const interval = { low: estimate - margin, high: estimate + margin };
+  const [{ answers, bytes } = first] = later;
+  const isUnfallen = estimate * given >= LEAST_UNFALLEN * first.bytes;
+  const isLasting = estimate * (answers - first.answers) >= LASTING * (bytes - first.bytes);
   return {
     estimate,
     interval,
-    isKept: periods >= FLOORS.fewest && interval.low > 0 && interval.low * given >= LEAST_SHARE * first.bytes,
+    isKept:
+      (period === undefined ? isUnfallen && isLasting : periods >= FLOORS.fewest) &&
+      interval.low > 0 &&
+      interval.low * given >= LEAST_SHARE * first.bytes,
     ...(period === undefined && { withoutFall: Math.round(given) }),
   };
 }
@@ -109,22 +122,13 @@ export function growthOf(levels: readonly Level[]): Growth | undefined {
 function longestPeriod(levels: readonly Level[], least: number): number | undefined {
   const lows = [0];
   let isFalling = false;
-  let [high, low] = [levels[0]?.bytes ?? 0, Infinity];
+  let [high, low] = [0, Infinity];
   for (const [index, { bytes }] of levels.entries()) {
-    high = Math.max(high, bytes);
-    if (!isFalling && bytes <= high - least) {
-      isFalling = true;
-      low = Infinity;
-      lows.push(index);
-    }
-    if (isFalling && bytes < low) {
-      low = bytes;
-      lows[lows.length - 1] = index;
-    }
-    if (isFalling && bytes >= low + least) {
-      isFalling = false;
-      high = bytes;
-    }
+    if (isFalling && bytes >= low + least) [isFalling, high] = [false, bytes];
+    if (!isFalling) high = Math.max(high, bytes);
+    if (isFalling ? bytes >= low : bytes > high - least) continue;
+    lows.splice(isFalling ? -1 : lows.length, 1, index);
+    [isFalling, low] = [true, bytes];
   }
   if (lows.length === 1 || (lows.length === 2 && isOutgrown(levels, lows[1] ?? 0))) return undefined;
   const ends = [...lows.slice(1), levels.length - 1];

@@ -130,6 +130,23 @@ describe('the growth of memory', () => {
     expect(rateOf(walk)).toBeLessThanOrEqual(0.02);
   });
 
+  it.each([0.1, 0.25, 0.5, 0.75])(
+    'is not said of what gains half or all and levels off after %f of it',
+    (part) => {
+      const levelling = (share: number) => () => (at: number) =>
+        42 * MIB * (1 + share * (1 - Math.exp(-at / part)));
+      for (const share of [0.5, 1]) expect(rateOf(levelling(share))).toBeLessThanOrEqual(0.02);
+    },
+  );
+
+  it.each([
+    [0.1, 0],
+    [0.2, 0],
+    [0.5, 1],
+  ])('of a young process that gains %f and never falls is said in %f of runs', (share, rate) => {
+    expect(rateOf(() => (at) => 42 * MIB * (1 + share * at))).toBeCloseTo(rate, 1);
+  });
+
   it('is said of a leak with a collector, if the collector has enough periods', () => {
     const rates = [25, 4].map((teeth) =>
       rateOf(() => {
