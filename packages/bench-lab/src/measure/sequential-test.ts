@@ -23,18 +23,11 @@ import type { Effect, PooledTest, Twins } from '../results/pool.ts';
 import { median } from 'bench-statistics/numbers';
 
 const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));
-const LOOKS = '12/18/24';
 const CONNECTIONS = 20;
 /** A sequential test takes at most two minutes, including the stop of its last servers. */
 const BUDGET_SECONDS = 115;
-/**
- * Half a second on each side. Processes of one program differ by 1.5 %, and a window of turns by 0.6 to 1 % at this
- * length. In simulations of two minutes, +1.5 % was found in 94 % of tests with 0.5 s, and in 85 % with 1 s or 0.25 s.
- */
-const WINDOW_SECONDS = 0.5;
 /** With 2 %, the verdict on a build that uses 1.5 % more CPU would rightly never be `slower`. */
 const THRESHOLD = 0.01;
-const WARMUP_SECONDS = 0.3;
 /** The number of rounds that measure the cost of a unit of work. */
 const COST_ROUNDS = 5;
 
@@ -110,7 +103,7 @@ export async function runTest(
   const options: Partial<BenchOptions> = {
     targets: [base.name, candidate.name],
     interleave: true,
-    sequentialTest: { looks: LOOKS, by: 'cpu', threshold: THRESHOLD, budgetSeconds: BUDGET_SECONDS },
+    sequentialTest: { by: 'cpu', threshold: THRESHOLD, budgetSeconds: BUDGET_SECONDS },
   };
   const { plan, trials } = await measure([base, candidate], options, context);
   const seconds = (performance.now() - began) / 1000;
@@ -132,14 +125,13 @@ export async function runTest(
   };
 }
 
-/** Measures a plan of these options and stores nothing. */
+/** Measures a plan of these options as `compare` does, with its warm-up, windows and looks, and stores nothing. */
 async function measure(
   stacks: Stack[],
   options: Partial<BenchOptions>,
   { placed, token, folder, isInterrupted, track }: TestContext,
 ): Promise<{ plan: Plan; trials: Trial[] }> {
-  const times = { windowSeconds: WINDOW_SECONDS, warmupSeconds: WARMUP_SECONDS };
-  const whole = benchOptions({ ...times, ...options, connections: [CONNECTIONS] });
+  const whole = benchOptions({ ...options, connections: [CONNECTIONS] });
   const plan = makePlan(whole, stacks, 'power', randomInt(2 ** 32));
   const prepared = await prepareOrThrow(plan, stacks);
   const tracker = trackRun(plan);
