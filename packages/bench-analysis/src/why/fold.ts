@@ -12,20 +12,20 @@ export const NAMELESS = 'native code';
 const GARBAGE = 'garbage collection';
 const KERNEL = 'kernel';
 const NODE = 'node';
+/** The hooks that Bench loads into servers, by their paths and as a module. */
+const HOOKS = /\/bench-targets\/src\/prepare\/hook\/[^/]+$/;
+const HOOK = 'hook of Bench';
 
-/** Folds the profiles of a server's processes. `root` is the folder of its project. Throws SyntaxError for a profile that is cut. */
+/** Folds the profiles of a server's processes, without what Bench itself does in them. `root` is the folder of its project. Throws SyntaxError for a profile that is cut. */
 export function foldProfiles(profiles: readonly Profiled[], root: string, read: Read): Stack[] {
-  return profiles.flatMap(({ format, text }) => FOLDERS[format](text, root, read));
+  return profiles
+    .flatMap(({ format, text }) => FOLDERS[format](text, root, read))
+    .filter(({ frames }) => frames.every(({ module }) => module !== HOOK));
 }
 
 const FOLDERS: Record<Profiled['format'], (text: string, root: string, read: Read) => Stack[]> = {
   collapsed: foldCollapsed,
-  cpuprofile: (text, root, read) =>
-    foldV8(
-      text,
-      (frame) => frameOfV8(frame, root),
-      (file) => read(root, file),
-    ),
+  cpuprofile: (text, root, read) => foldV8(text, root, { frameOf: frameOfV8, read }),
   perf: foldPerf,
 };
 
@@ -137,6 +137,7 @@ const ELSEWHERE = /^(?:venv|env|vendor)\/|(?:^|\/)(?:\.[^/]+|node_modules)\//;
 
 /** Names a function by a file that has the same path on both sides, and by its package or the file of the project. */
 function locate(name: string, path: string, root: string): Frame {
+  if (HOOKS.test(path)) return { name, file: basename(path), module: HOOK };
   const packaged =
     /^.*\/(?:site|dist)-packages\/(.+)$/.exec(path)?.[1] ?? /^.*\/node_modules\/(.+)$/.exec(path)?.[1];
   if (packaged !== undefined) return { name, file: packaged, module: packageOf(packaged), from: 'package' };

@@ -1,5 +1,6 @@
 /** Folds profiles of V8. It knows the line at which a function was interrupted, but not those of its callers. */
 import type { Frame, Sampled, Stack } from 'bench-model/why';
+import type { Read } from './lines.ts';
 
 /** A profile of V8, as the DevTools Protocol defines it. Lines of functions count from 0, those of ticks from 1. */
 interface V8Profile {
@@ -16,18 +17,18 @@ interface V8Node {
 
 const COLLECTOR = '(garbage collector)';
 
-/** Folds a profile without the time that it took to write it. `name` returns undefined for what is no function, `read` returns the lines of a file of the project. */
+/** Folds a profile. `root` is the folder of the project. `frameOf` returns undefined for what is no function. */
 export function foldV8(
   text: string,
-  name: (callFrame: V8Node['callFrame']) => Frame | undefined,
-  read: (file: string) => readonly string[] | undefined,
+  root: string,
+  { frameOf, read }: { frameOf: (call: V8Node['callFrame'], root: string) => Frame | undefined; read: Read },
 ): Stack[] {
   const profile = JSON.parse(text) as V8Profile;
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map(
     profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
   );
-  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, name(callFrame)]));
+  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, frameOf(callFrame, root)]));
   const firstOf = (id: number): number => (nodes.get(id)?.callFrame.lineNumber ?? -1) + 1;
   const placed = (id: number, line: number | undefined): Sampled[] => {
     const frame = frames.get(id);
@@ -40,7 +41,7 @@ export function foldV8(
     const { from, file = '' } = frames.get(id) ?? {};
     const callee = nodes.get(called);
     if (from !== 'project' || callee === undefined) return undefined;
-    if (!files.has(file)) files.set(file, read(file));
+    if (!files.has(file)) files.set(file, read(root, file));
     return lineOfCall(files.get(file) ?? [], firstOf(id), callee, frames.get(called));
   };
   const above = new Map<number, Sampled[]>();
@@ -56,8 +57,7 @@ export function foldV8(
   return countLeaves(profile, nodes).flatMap(({ id, line, collects, samples }) => {
     const stack = stackOf(id, line);
     if (collects !== undefined) stack.push(...stackOf(collects));
-    const isProfiler = stack.some(({ file }) => file === 'node:inspector');
-    return stack.length === 0 || isProfiler ? [] : [{ frames: stack, samples }];
+    return stack.length === 0 ? [] : [{ frames: stack, samples }];
   });
 }
 

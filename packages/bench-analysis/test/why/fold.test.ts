@@ -7,6 +7,7 @@ const FILES: Record<string, string> = {
     "server.on('request', (request) => {\n  const all = load(request);\n  send(all);\n  send(all);\n});\n",
 };
 
+const HOOK = '/srv/bench/packages/bench-targets/src/prepare/hook';
 const read = (_: string, file: string): string[] | undefined => FILES[file]?.split('\n');
 
 /** Returns the stacks of a profile as text: `module: function (file:line)`, outermost first. A project's own has a star. */
@@ -33,6 +34,7 @@ describe('the stacks of Python', () => {
         '0x7f00 (/opt/env/lib/python3.13/site-packages/core/_core.cpython-313-x86_64-linux-gnu.so) 2',
       'run (/usr/lib/python3.15/heapq.py:1);<GC> (~) 1',
       '0x7f5e9d84524a (libc.so.6) 9',
+      `run (/usr/lib/python3.15/heapq.py:1);watch.<locals>.notice (${HOOK}/caused.py:130) 2`,
     ];
     expect(show('collapsed', `${lines.join('\n')}\n`)).toEqual([
       '<module> (.venv/bin/uvicorn) > *handle (app/api.py:12) > App.__call__ (starlette/routing.py, starlette) > JSONEncoder.encode (json/encoder.py, json) > 3',
@@ -64,20 +66,16 @@ describe('the stacks of Node', () => {
       id: 5,
       callFrame: call('', app),
       children: [6, 9],
-      positionTicks: [
-        { line: 3, ticks: 1 },
-        { line: 2, ticks: 1 },
-        { line: 3, ticks: 1 },
-      ],
+      positionTicks: [3, 2, 3].map((line) => ({ line, ticks: 1 })),
     },
-    { id: 7, callFrame: call('turn', '/bench/profile.cjs'), children: [8] },
+    { id: 7, callFrame: call('turn', `${HOOK}/node.cjs`), children: [8] },
     { id: 8, callFrame: call('post', 'node:inspector') },
     { id: 6, callFrame: call('send', send) },
     { id: 9, callFrame: call('load', send) },
   ];
   const fold = (samples: number[]): string[] => show('cpuprofile', JSON.stringify({ nodes, samples }));
 
-  it('follow the tree, without the idle time and the profiler itself', () => {
+  it('follow the tree, without the idle time and the hook of Bench', () => {
     expect(fold([2, 3, 8])).toEqual(['parserOnMessage (node:_http_server, node) > 1']);
   });
 
@@ -161,14 +159,9 @@ describe('the call tree', () => {
   it('holds each function and each stack once', () => {
     const tree = new CallTree(() => undefined);
     const [outer, inner] = [frame('outer'), frame('inner')];
-    const first = tree.add(
-      [
-        { frames: [outer, inner], samples: 2 },
-        { frames: [outer], samples: 1 },
-      ],
-      '/before',
-    );
-    const second = tree.add([{ frames: [outer, inner], samples: 5 }], '/after');
+    const [both, alone] = [{ frames: [outer, inner] }, { frames: [outer], samples: 1 }];
+    const first = tree.add([{ ...both, samples: 2 }, alone], '/before');
+    const second = tree.add([{ ...both, samples: 5 }], '/after');
     expect(tree.frames).toEqual([outer, inner]);
     expect(tree.tree).toEqual({ parents: [-1, 0], frames: [0, 1] });
     expect([first, second]).toEqual([

@@ -36,8 +36,8 @@ export interface Recording extends AsyncDisposable {
 export interface Profiler {
   /** `py-spy 0.4.3`. */
   name: string;
-  /** Returns the target as its server must be launched; `file` is the path prefix of what the server responds. */
-  ready(prepared: Prepared, file: string): Prepared;
+  /** Returns the target as its server must be launched, if not as it is; `file` is the path prefix of what the server responds. */
+  ready?(prepared: Prepared, file: string): Prepared;
   /** Attaches to the processes of a server. `file` is a path prefix. Throws a trial error with the reason if it cannot. */
   attach(pid: number, file: string): Promise<Recording>;
 }
@@ -64,8 +64,6 @@ function noProfiler(reason: string): BenchError {
   return new ToolchainError(reason, 'its functions cannot be compared');
 }
 
-const asItIs = (prepared: Prepared): Prepared => prepared;
-
 /**
  * The profiler of the standard library reads only processes of its own version, so the server's interpreter runs it. It cannot
  * pause a server on Linux: a thread that is paused does not count as busy.
@@ -87,7 +85,6 @@ function samplerOf(
 ): Profiler {
   return {
     name,
-    ready: asItIs,
     async attach(pid, file) {
       const { words, isStill } = await besideServer(pid);
       const observed = await attachTools(runtimesOf(pid, 'python'), file, (one, output) => ({
@@ -127,7 +124,7 @@ const NODE: Profiler = {
   async attach(pid, file) {
     const pids = runtimesOf(pid, 'node');
     const ask = async (): Promise<string[]> => {
-      const { SIGIO: signal } = constants.signals;
+      const { SIGSTKFLT: signal } = constants.signals;
       const answers = await askBySignal(pids, { signal, file, milliseconds: ATTACH_MS });
       if (answers.length > 0 && answers.every(Boolean)) return answers;
       throw new TrialError('the server did not respond the profiler: it replaced NODE_OPTIONS or ended');
@@ -152,7 +149,6 @@ async function findPerf([command = '']: readonly string[]): Promise<Profiler> {
   const { stdout } = await run([program, '--version']);
   return {
     name: stdout.trim().replace('perf version', 'perf'),
-    ready: asItIs,
     async attach(pid, file) {
       const words = [program, 'record', '-g', '-F', String(RATES.perf), '-p'];
       const observed = await attachTools([pid], file, (one, output) => ({

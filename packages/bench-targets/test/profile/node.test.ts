@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { start } from 'bench-machine/subprocess';
 import type { Prepared } from '../../src/prepare/prepare.ts';
 import { findProfiler } from '../../src/profile/profilers.ts';
+import { withTelling } from '../../src/profile/telling.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,7 +30,7 @@ describe.runIf(process.platform === 'linux')('the profiler of a target', () => {
     );
     const profiler = await findProfiler(prepared('node', []), () => {});
     const file = join(folder, 'profile');
-    const { env } = profiler.ready(prepared('node', []), file);
+    const { env } = withTelling(profiler.ready?.(prepared('node', []), file) as Prepared, file);
     const child = start({
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { ...process.env, ...env },
@@ -41,6 +42,8 @@ describe.runIf(process.platform === 'linux')('the profiler of a target', () => {
       for (let done = 0; done < 15; done++) await once(child.stdout as NodeJS.ReadableStream, 'data');
       const [profile] = await recording.stop();
       expect(profile?.format).toBe('cpuprofile');
+      // To follow each await costs more than the server: its answer would be here.
+      expect(existsSync(`${env['BENCH_WAITS']}-${child.pid}`)).toBe(false);
       const { nodes, samples } = JSON.parse(profile?.text ?? '') as {
         nodes: { id: number; callFrame: { functionName: string }; children?: number[] }[];
         samples: number[];

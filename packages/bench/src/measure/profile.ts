@@ -36,7 +36,7 @@ export async function takeProfile(
   context: TrialContext & { prepared: Prepared },
   { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler | undefined; file: string },
 ): Promise<TakenProfile> {
-  const watched = profiler?.ready(context.prepared, file) ?? context.prepared;
+  const watched = profiler?.ready?.(context.prepared, file) ?? context.prepared;
   const prepared = withTelling(watched, `${file}-told`);
   const { plan } = context;
   const life = new ServerLife(planned, { ...context, prepared }, effects);

@@ -5,7 +5,7 @@ const { BENCH_COLLECTED, BENCH_COLLECTIONS, BENCH_IMPORTS, BENCH_OWN, BENCH_PROF
 
 const ANSWERS = [
   ['SIGURG', BENCH_COLLECTED, tellGarbage],
-  ['SIGIO', BENCH_PROFILE, turnProfiler],
+  ['SIGSTKFLT', BENCH_PROFILE, turnProfiler],
   [process.platform === 'darwin' ? 'SIGINFO' : 'SIGPWR', BENCH_IMPORTS, tellFiles],
   ['SIGIO', BENCH_WAITS, () => save(BENCH_WAITS, JSON.stringify(tellWaits()))],
 ];
