@@ -1,38 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { Profile, ProfiledSide as Side, WhyFile } from 'bench-model/why';
+import type { ProfiledSide as Side, WhyFile } from 'bench-model/why';
 import { buildFlame, type Flame } from '../src/html/flame.ts';
 import { describeMissing, viewWhy } from '../src/why.ts';
 
-/** A profile of functions in the order of `frames`, each called by the first one. */
-function profile(cpuUs: number, samples: number[]): Profile {
-  const seen = samples.flatMap((count, node) => (count > 0 ? [{ node, count }] : []));
-  return {
-    cpuUs,
-    profiledUs: cpuUs * 1.04,
-    nodes: seen.map(({ node }) => node),
-    samples: seen.map(({ count }) => count),
-  };
-}
-
-function sideOf(target: string, cpuUs: number, shares: number[]): WhyFile['sides'][number] {
-  const profiles = [0.99, 1, 1.01, 1, 0.99, 1.01].map((pace, round) =>
-    profile(
-      cpuUs * pace,
-      shares.map((share, at) => (share === 0 ? 0 : Math.round(1000 * share) + ((at + round) % 3))),
-    ),
-  );
+/** A side whose functions, in the order of `frames`, have these shares of its CPU. */
+function sideOf(target: string, cpuUs: number, shares: number[]): Side {
+  const profiles = [0.99, 1, 1.01, 1, 0.99, 1.01].map((pace, round) => ({
+    cpuUs: cpuUs * pace,
+    profiledUs: cpuUs * pace * 1.04,
+    nodes: shares.map((_, node) => node),
+    samples: shares.map((share, at) => (share === 0 ? 0 : Math.round(1000 * share) + ((at + round) % 3))),
+  }));
   return { target, profiler: 'py-spy 0.4.3', profiles };
 }
 
 /** A side without a profiler. */
 function bareSide(target: string, threads: number): Side {
-  const profiles = [200, 201, 199].map((cpuUs) => ({
-    cpuUs,
-    perRequest: { threads },
-    nodes: [],
-    samples: [],
-  }));
-  return { target, profiles };
+  const rest = { perRequest: { threads }, nodes: [], samples: [] };
+  return { target, profiles: [200, 201, 199].map((cpuUs) => ({ cpuUs, ...rest })) };
 }
 
 const WHY: WhyFile = {
@@ -127,24 +112,33 @@ describe('the explanation of a comparison', () => {
     ]);
   });
 
-  it('names the line of the project first, what it calls, and where the code differs', () => {
-    const own = { file: 'app.py', module: 'app.py', from: 'project' } as const;
-    const frames = WHY.frames.map((frame, index) => (index === 1 ? { ...frame, ...own } : frame));
-    const tree = { parents: [-1, 0, 1, 1], frames: [0, 1, 2, 3] };
-    const [main, held, ...rest] = WHY.sides as [Side, Side, Side];
-    const sides = [{ ...main, lines: [0, 11, 0, 0] }, { ...held, lines: [0, 12, 0, 0] }, ...rest];
-    const hunks = [{ file: 'app.py', before: 3, removed: 0, after: 3, added: 1 }];
-    const pairs = WHY.pairs.map((pair) => ({ ...pair, hunks }));
+  it('names the lines of the project first, what they call, and where the code differs', () => {
+    const frames = ['emit', 'answer', 'list', 'list', 'structuredClone', 'end'].map((name, index) =>
+      [1, 2, 3].includes(index)
+        ? { name, file: 'server.js', module: 'server.js', from: 'project' as const }
+        : { name, file: 'node:events', module: 'node' },
+    );
+    const tree = { parents: [-1, 0, 1, 1, 2, 3], frames: [0, 1, 2, 3, 4, 5] };
+    const sides = [
+      { ...sideOf('main', 200, [0.3, 0.1, 0, 0.2, 0, 0.4]), lines: [0, 14, 0, 10, 0, 0] },
+      { ...sideOf('http', 360, [0.17, 0.06, 0, 0.11, 0.35, 0.31]), lines: [0, 14, 8, 10, 0, 0] },
+    ];
+    const hunks = [{ file: 'server.js', before: 8, removed: 1, after: 8, added: 1 }];
+    const pairs = [{ baseline: 'main', candidate: 'http', hunks }];
     const [view] = viewWhy({ ...WHY, frames, tree, sides, pairs });
     expect(view?.sentences).toEqual([
-      'app.py:12 handle(): +159 µs of +160 µs, of which anyio +158 µs.',
-      'The code of the two sides differs in app.py:3.',
+      'server.js:8 list(): +126 µs of +160 µs, of which structuredClone (node) +126 µs.',
+      'Also server.js:10 list() (same code) +31 µs.',
+      'The code of the two sides differs in server.js:8.',
       expect.stringMatching(/^Nothing else differs by more than [\d.]+ µs per request\.$/),
     ]);
-    expect(view?.table.groups[0]?.rows.map(([place]) => place)).toEqual([
-      '  app.py:12 handle()',
-      '    of which anyio',
-    ]);
+    expect(Number(/than ([\d.]+)/.exec(view?.sentences.at(-1) ?? '')?.[1])).toBeLessThan(31);
+    const rows = ['  server.js:14 answer()', '* server.js:8 list()', '    of which structuredClone (node)'];
+    expect(view?.table.groups[0]?.rows.map(([place]) => place)).toEqual([...rows, '  server.js:10 list()']);
+    // A line of this function may be the one that differs.
+    Object.assign(frames[3] ?? {}, { isWhole: true });
+    const [again] = viewWhy({ ...WHY, frames, tree, sides, pairs });
+    expect(again?.sentences[1]).toBe('Also server.js:10 list() +31 µs.');
   });
 
   it('leaves out a side that was not measured, with the reason', () => {

@@ -50,12 +50,13 @@ export interface Explained {
   path: ChangedPlace[];
   /** True if it explains enough of the difference to be named before anything else. */
   isMain: boolean;
-  /** The modules in which that line spends the difference, the largest change first. */
+  /** The modules in which that line spends the difference, or the functions of a runtime, the largest change first. */
   calls: ChangedModule[];
   /** All modules; after a main cause, as far as no line of the project that changed calls them. */
   modules: ChangedModule[];
-  /** Other lines that changed for sure. */
+  /** Other lines that changed for sure, and those of them that neither the cause nor another one calls. */
   others: ChangedPlace[];
+  beside: ChangedPlace[];
   /** Nothing that is not named changed by more than this, in µs; absent if a side had no profiler. */
   restUs?: number;
 }
@@ -102,6 +103,9 @@ export function explainPair(
     }));
   const show = (own: readonly number[]): ChangedPlace[] =>
     own.map((line) => ({ ...(tree.places[line] as Place), ...(changes.get(line) as Change) }));
+  const others = [...changes.keys()].filter((line) => !path.includes(line));
+  const callers = [...path.slice(-1), ...others];
+  const beside = others.filter((line) => !callers.some((caller) => tree.isBelow(line, caller)));
   const rest = [...lines.others, ...modules.others, ...(isMain ? [] : functions.others)];
   return {
     baseline,
@@ -112,7 +116,8 @@ export function explainPair(
     isMain,
     calls: withFunctions(calls),
     modules: withFunctions(modules),
-    others: show([...changes.keys()].filter((line) => !path.includes(line))),
+    others: show(others),
+    beside: show(beside),
     ...(isNamed && {
       restUs: Math.max(least, ...rest.map(({ difference, margin }) => Math.abs(difference) + margin)),
     }),
@@ -148,7 +153,7 @@ export function scaleToRounds(
 }
 
 /** Returns the CPU per request of a profile by properties of the stack in which it was spent, in µs. */
-function costsBy<Key>(
+export function costsBy<Key>(
   { cpuUs, nodes, samples }: Profile,
   keysOf: (node: number) => readonly Key[],
 ): Map<Key, number> {
@@ -156,16 +161,6 @@ function costsBy<Key>(
   const costs = new Map<Key, number>();
   for (const [index, node] of nodes.entries()) {
     for (const key of keysOf(node)) costs.set(key, (costs.get(key) ?? 0) + (samples[index] ?? 0) * perSample);
-  }
-  return costs;
-}
-
-/** Returns CPU per request by the stack in which it was spent, in µs: the mean over the profiles of a target. */
-export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<number, number> {
-  const costs = new Map<number, number>();
-  for (const profile of profiles) {
-    for (const [node, us] of costsBy(profile, (one) => [one]))
-      costs.set(node, (costs.get(node) ?? 0) + us / profiles.length);
   }
   return costs;
 }

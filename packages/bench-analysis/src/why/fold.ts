@@ -12,6 +12,8 @@ export const NAMELESS = 'native code';
 const GARBAGE = 'garbage collection';
 const KERNEL = 'kernel';
 const NODE = 'node';
+/** The modules that hold what a language brings with it; the last one is that of Go. */
+export const RUNTIMES: readonly string[] = [NODE, 'python', 'runtime'];
 /** The hooks that Bench loads into servers, by their paths and as a module. */
 const HOOKS = /\/bench-targets\/src\/prepare\/hook\/[^/]+$/;
 const HOOK = 'hook of Bench';

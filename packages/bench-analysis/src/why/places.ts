@@ -1,5 +1,6 @@
 /** The lines of the project in the stacks of a comparison, and the one at which the two sides part. */
 import type { Frame, Hunk, ProfiledSide, WhyFile } from 'bench-model/why';
+import { RUNTIMES } from './fold.ts';
 
 /** A line that the two sides have differently is the cause from this share of the largest change on. */
 const TOUCHED = 0.5;
@@ -9,7 +10,7 @@ const FLOWS = 0.7;
 const MAIN = 0.5;
 
 /** A place of the project, as it is shown. */
-export interface Place extends Pick<Frame, 'name' | 'file'> {
+export interface Place extends Frame {
   /** In the candidate; in the baseline if the candidate has none; 0 if it is not known. Of a function, its first one. */
   line: number;
   /** True if the code of the two sides differs there. */
@@ -36,14 +37,14 @@ export class Tree {
     hunks: readonly Hunk[],
   ) {
     this.#why = why;
-    this.places = why.frames.map(({ name, file }, index) => {
+    this.places = why.frames.map((frame, index) => {
       const [before = 0, after = 0] = [baseline, candidate].map(({ lines }) => lines?.[index]);
       const isTouched = hunks.some(
         (hunk) =>
-          hunk.file === file &&
+          hunk.file === frame.file &&
           (isWithin(after, hunk.after, hunk.added) || isWithin(before, hunk.before, hunk.removed)),
       );
-      return { name, file, line: after || before, isTouched };
+      return { ...frame, line: after || before, isTouched };
     });
     for (const [node, frame] of why.tree.frames.entries()) {
       const above = this.#lines[why.tree.parents[node] ?? -1] ?? [];
@@ -65,16 +66,16 @@ export class Tree {
   }
 
   /**
-   * Returns the module in which a line spends the CPU of a stack: the innermost package, or what the project calls, or itself. Empty for
-   * stacks without the line.
+   * Returns the module in which a line spends the CPU of a stack: the innermost package, or what the project calls, or itself; of a
+   * runtime, the function. Empty for stacks without the line.
    */
   calledFrom(line: number, node: number): string[] {
     if (!this.linesOf(node).includes(line)) return [];
     let called = this.frameOf(node)?.module ?? '';
     for (let at = node; at >= 0; at = this.#why.tree.parents[at] ?? -1) {
-      const { from, module = '' } = this.frameOf(at) ?? {};
+      const { from, name, module = '' } = this.frameOf(at) ?? {};
       if (from === 'project') break;
-      called = module;
+      called = RUNTIMES.includes(module) ? `${name} (${module})` : module;
       if (from === 'package') break;
     }
     return [called];

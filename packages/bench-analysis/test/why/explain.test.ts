@@ -209,6 +209,16 @@ describe('the cause in the project', () => {
     );
   });
 
+  it('has lines beside it that no other of them calls', () => {
+    const samples: Samples = {
+      ...rest,
+      'uvicorn > main.py:30 get > main.py:12 load > json': [100, 400],
+      'uvicorn > main.py:20 log > main.py:50 write': [50, 150],
+    };
+    const { others = [], beside = [] } = explainLines(samples, [30]) ?? {};
+    expect([others, beside].map((own) => own.map(({ line }) => line))).toEqual([[12, 20, 50], [20]]);
+  });
+
   it('counts a line once in each stack, however often it calls itself', () => {
     const samples: Samples = { ...rest, 'uvicorn > main.py:5 walk > main.py:5 walk': [100, 400] };
     const [line] = explainLines(samples)?.path ?? [];
