@@ -28,7 +28,7 @@ export function toFlame({ folder, host, plan }: StoredRun & { folder: string }):
   const boxes = layOut([flame], 'after').filter(({ depth, share }) => depth < DEPTH && share * WIDTH >= 1);
   const height = TITLE + (1 + Math.max(...boxes.map(({ depth }) => depth))) * ROW + CAPTION;
   const captions = [
-    'µs of CPU per request. A box is as wide as a call with all below it; red: more than before, blue: less.',
+    'µs of CPU per request, before → after. A box is as wide as a call with all below it; red: more than before, blue: less.',
     `Run ${plan.run}, ${describeMachine(host)}.`,
   ].map(
     (text, index) =>

@@ -1,5 +1,5 @@
 /** The boxes of a differential flame graph. Needs no DOM: the pictures of the documents share it. */
-import { formatSigned } from '../src/format.ts';
+import { formatCost } from '../src/format.ts';
 import type { Flame } from '../src/html/flame.ts';
 
 /** A difference of this share of the whole has the full colour. */
@@ -53,6 +53,6 @@ function describe({ name, before, after }: Flame, whole: Flame): Pick<Box, 'chan
   return {
     change: difference < 0 ? 'less' : 'more',
     strength: Math.min(1, Math.abs(difference) / full),
-    label: `${name} ${formatSigned(difference)}`,
+    label: `${name} (${formatCost(before)} → ${formatCost(after)})`,
   };
 }

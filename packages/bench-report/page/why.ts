@@ -124,7 +124,7 @@ function showFlame(whole: Flame, { baseline, candidate }: PageWhy): HTMLElement 
     element(
       'p',
       { class: 'key' },
-      'A box is as wide as the CPU per request of a function with all that it calls. + and orange: more than before; − and blue: less. Arrow keys move, Enter zooms in, Escape zooms out.',
+      'A box is as wide as the CPU per request of a function with all that it calls, and names it in µs before → after. Orange: more than before; blue: less. Arrow keys move, Enter zooms in, Escape zooms out.',
     ),
     element('p', {}, search, width, found),
     graph,
