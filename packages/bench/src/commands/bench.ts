@@ -232,7 +232,7 @@ export const OPTIONS = {
       conflicts: { quick: 'omit --quick: it is too short for a comparison' },
     }),
     why: flag({
-      help: 'after the verdicts, start the servers of each difference again under a profiler (about 40 s), and name the lines that cost more or less',
+      help: 'after the verdicts, start the servers of each difference again under a profiler (about 1 min), and name the lines that cost more or less',
       conflicts: { quick: 'omit --quick: it is too short for a comparison' },
     }),
   }),
