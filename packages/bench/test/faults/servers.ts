@@ -55,8 +55,8 @@ export const FROM: Partial<Record<Phase, [connection: number, request: number, w
   'verify after': [6, 1],
 };
 
-/** The load of a trial, and that of a phase that needs another one. */
-export const LOAD = ['--duration', '2'];
+/** The load of a trial, a little longer than its `--timeout`, and that of a phase that needs another one. */
+export const LOAD = ['--duration', '1.2'];
 export const LOADS: Partial<Record<Phase, string[]>> = { 'warm-up': ['--warmup', '5', ...LOAD] };
 
 const failed = (phase: Phase, fault: string, says: RegExp): ServerCase => ({
