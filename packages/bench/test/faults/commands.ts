@@ -103,7 +103,8 @@ async function pause(pids: readonly number[]): Promise<void> {
   for (const pid of pids) process.kill(pid, 'SIGCONT');
 }
 
-const SERVER = `require('node:http').createServer((_, answer) => answer.end('ok')).listen(process.env.PORT, '127.0.0.1');`;
+/** Answers after 5 ms: at full speed, its load would keep two cores busy. */
+const SERVER = `require('node:http').createServer((_, answer) => setTimeout(() => answer.end('ok'), 5)).listen(process.env.PORT, '127.0.0.1');`;
 
 /** A server that takes 16 MiB for each request from the 20th on, up to 2 GiB. */
 const HUNGRY = `require('node:fs').writeFileSync('/proc/self/oom_score_adj', '0');
