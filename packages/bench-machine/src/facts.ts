@@ -2,7 +2,6 @@
 
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { present } from 'bench-model/options';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
 import { readTrouble } from './counters.ts';
@@ -49,18 +48,16 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
     cores: cpus().length,
     time: (await timeCommand()) !== undefined,
     load: loadavg()[0] ?? 0,
-    ...present({
-      unpinned: await whyNotPinned(),
-      openFiles: await readOpenFiles(),
-      ephemeralPorts: await readEphemeralPorts(),
-      timeWaitSeconds: await readTimeWaitSeconds(),
-      timeWaitReused: readTimeWaitReused(),
-      somaxconn: await readSomaxconn(),
-      governor: readGovernor(),
-      onBattery: await readOnBattery(),
-      otherProcessesCores,
-      throttled: before === undefined || after === undefined ? undefined : after - before,
-    }),
+    unpinned: await whyNotPinned(),
+    openFiles: await readOpenFiles(),
+    ephemeralPorts: await readEphemeralPorts(),
+    timeWaitSeconds: await readTimeWaitSeconds(),
+    timeWaitReused: readTimeWaitReused(),
+    somaxconn: await readSomaxconn(),
+    governor: readGovernor(),
+    onBattery: await readOnBattery(),
+    otherProcessesCores,
+    throttled: before === undefined || after === undefined ? undefined : after - before,
   };
 }
 

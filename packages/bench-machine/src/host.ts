@@ -5,7 +5,6 @@ import { readGovernor, sysctl } from './facts.ts';
 import { tryCgroup } from './cgroup.ts';
 import { readText } from './procfs.ts';
 import type { Host } from 'bench-model/host';
-import { present } from 'bench-model/options';
 
 /** Reads the facts of this machine. Creates and removes a cgroup to find out whether that works. */
 export async function readHost(): Promise<Host> {
@@ -19,10 +18,8 @@ export async function readHost(): Promise<Host> {
     ...(cpuModel && cpuModel !== 'unknown' && { cpuModel }),
     cores: cpus().length,
     memoryBytes: totalmem(),
-    ...present({
-      virtualised: await readVirtualised(),
-      governor: readGovernor(),
-    }),
+    virtualised: await readVirtualised(),
+    governor: readGovernor(),
     cgroup: version ?? reason,
     load: loadavg(),
     node: process.version,

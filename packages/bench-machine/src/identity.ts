@@ -4,7 +4,6 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { orUndefined } from 'bench-model/errors';
-import { present } from 'bench-model/options';
 import type { ServerProcess } from 'bench-model/record';
 import { redactCommand } from './redact.ts';
 import { readAllowedCores } from './placement.ts';
@@ -25,12 +24,10 @@ export async function identify(pid: number): Promise<ServerProcess> {
   const program = isLinux ? `/proc/${pid}/exe` : executable;
   return {
     pid,
-    ...present({
-      executable: executable === '' ? undefined : withoutHome(executable),
-      version: executable.startsWith('/') ? await askVersion(program, executable) : undefined,
-      command: words.length === 0 ? undefined : redactCommand(words).map(withoutHome),
-      cores: readAllowedCores(pid),
-    }),
+    executable: executable === '' ? undefined : withoutHome(executable),
+    version: executable.startsWith('/') ? await askVersion(program, executable) : undefined,
+    command: words.length === 0 ? undefined : redactCommand(words).map(withoutHome),
+    cores: readAllowedCores(pid),
   };
 }
 

@@ -19,7 +19,7 @@ import {
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { suggest } from 'bench-model/suggest';
-import { BenchError, cureForFull, UsageError } from 'bench-model/errors';
+import { BenchError, cureForFull, orUndefined, UsageError } from 'bench-model/errors';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
 import { makeFolder, readTextFile, showPath } from 'bench-machine/files';
@@ -264,12 +264,7 @@ export function readLines<Name extends keyof Stored>(file: string, kind: StoredK
 }
 
 function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return orUndefined(() => [JSON.parse(text)]) !== undefined;
 }
 
 /** The longest file of a run that is read, in bytes: about 30,000 records. */

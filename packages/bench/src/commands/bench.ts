@@ -441,10 +441,8 @@ function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['seque
   return {
     by,
     threshold: values.threshold ?? thresholdFor(by),
-    ...present({
-      beyond: values.failOn?.some((verdict) => verdict === 'slower' || verdict === 'faster') || undefined,
-      budgetSeconds: values.budget,
-    }),
+    beyond: values.failOn?.some((verdict) => verdict === 'slower' || verdict === 'faster') || undefined,
+    budgetSeconds: values.budget,
   };
 }
 

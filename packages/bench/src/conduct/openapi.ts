@@ -3,7 +3,7 @@ import type { BenchOptions } from 'bench-model/options';
 import type { BenchRequest } from '../plan/request.ts';
 import { readFileSync } from 'node:fs';
 import type { Draft } from 'bench-model/requests';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import { redactUrl } from 'bench-machine/redact';
 import { tlsOf } from 'bench-machine/tls';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
@@ -29,7 +29,7 @@ async function readDocument(
   openapi: string,
 ): Promise<{ text: string; shown: string }> {
   const isAddress = /^https?:\/\//.test(openapi);
-  const text = isAddress ? undefined : readFile(openapi);
+  const text = isAddress ? undefined : orUndefined(() => readFileSync(openapi, 'utf8'));
   if (text !== undefined) return { text, shown: openapi };
   const [server] = servers ?? [];
   if (!isAddress && (server === undefined || !openapi.startsWith('/'))) {
@@ -64,12 +64,4 @@ async function fetchText(address: string, headers: Record<string, string>): Prom
     problem = isLate ? `no document in ${FETCH_SECONDS} s` : cause instanceof Error ? cause.message : message;
   }
   throw new UsageError(`--openapi ${redactUrl(address)}: ${problem}`, HINT);
-}
-
-function readFile(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

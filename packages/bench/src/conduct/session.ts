@@ -3,6 +3,7 @@
  * user's state folder, so that the next command can remove it after a kill.
  */
 import { DisposableStack } from '@whatwg-node/disposablestack';
+import { orUndefined } from 'bench-model/errors';
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -173,11 +174,8 @@ async function endProcesses({ run, token, cgroups }: Entry): Promise<string[]> {
   const own = listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token));
   const names = own.map((pid) => `${pid} ${readProcess(pid)?.command ?? ''}`.trimEnd());
   for (const pid of own) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has already ended.
-    }
+    // It may have ended already.
+    orUndefined(() => process.kill(pid, 'SIGKILL'));
   }
   const timeout = { milliseconds: END_MS, fallback: () => {} };
   const haveEnded = (): boolean => own.every((pid) => beginOf(pid) === undefined);

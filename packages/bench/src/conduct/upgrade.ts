@@ -1,6 +1,6 @@
 /** The runtimes to which a project can be upgraded, and which of those here are compared. */
 import { join } from 'node:path';
-import { BenchError, UsageError } from 'bench-model/errors';
+import { BenchError, orUndefined, UsageError } from 'bench-model/errors';
 import type { Matrix } from 'bench-model/options';
 import type { Stack } from 'bench-model/stack';
 import type { RuntimeSpec, Target } from 'bench-model/target';
@@ -98,11 +98,7 @@ async function upgradePackages(
 
 /** Returns true for the name of a package without a version, which is no folder either. */
 function isBareName(text: string): boolean {
-  try {
-    return parsePackage(text).length === 0;
-  } catch {
-    return /^(@[\w.-]+\/)?[\w.-]+$/.test(text);
-  }
+  return orUndefined(() => parsePackage(text).length === 0) ?? /^(@[\w.-]+\/)?[\w.-]+$/.test(text);
 }
 
 async function findReleaseOf(stack: Stack, now: RuntimeSpec, name: string): Promise<Release> {

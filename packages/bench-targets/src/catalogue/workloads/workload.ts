@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { orUndefined } from 'bench-model/errors';
 import type { Status } from 'bench-model/requests';
 
 /**
@@ -250,12 +251,8 @@ export function checkJson(answer: Answer, expected: string): string | undefined 
   if (answer.status !== 200) return describeStatus(answer, ' instead of 200');
   if (!/^application\/json\b/.test(answer.contentType))
     return `content type "${answer.contentType}" instead of application/json`;
-  let got: string;
-  try {
-    got = canonicalise(answer.body.toString());
-  } catch {
-    return `the body is not JSON: ${excerpt(answer.body)}`;
-  }
+  const got = orUndefined(() => canonicalise(answer.body.toString()));
+  if (got === undefined) return `the body is not JSON: ${excerpt(answer.body)}`;
   if (got === expected) return undefined;
   const from = Math.max(0, firstDifference(got, expected) - 20);
   return `wrong body: "…${got.slice(from, from + 60)}…" instead of "…${expected.slice(from, from + 60)}…"`;

@@ -1,7 +1,7 @@
 /** PostgreSQL: how to ask it, and the embedded one, whose binaries come in npm packages and whose data live as long as the run. */
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ToolchainError } from 'bench-model/errors';
+import { orUndefined, ToolchainError } from 'bench-model/errors';
 import { readText } from 'bench-machine/procfs';
 import { run, runSync } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
@@ -127,9 +127,6 @@ export function releaseMemory(scratch: string): void {
     ?.trim()
     .split(/\s+/)[1];
   if (id === undefined || !/^\d+$/.test(id)) return;
-  try {
-    runSync(['ipcrm', '-m', id]);
-  } catch {
-    // It is gone already.
-  }
+  // It may be gone already.
+  orUndefined(() => runSync(['ipcrm', '-m', id]));
 }

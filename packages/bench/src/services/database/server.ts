@@ -8,7 +8,7 @@ import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { runSync } from 'bench-machine/subprocess';
 import { hide, secretsOf } from 'bench-machine/redact';
 import { isToken, makeScratchFolder } from 'bench-machine/scratch';
-import { ToolchainError } from 'bench-model/errors';
+import { orUndefined, ToolchainError } from 'bench-model/errors';
 import type { CountedStatement } from '../../measure/caused.ts';
 import {
   CompanionError,
@@ -206,12 +206,7 @@ export async function startDatabase(
 
 /** Returns true if `nobody` can run a program. In a checkout below /root it cannot. */
 export function isOpenToNobody(program: string): boolean {
-  try {
-    runSync([...AS_NOBODY, 'test', '-x', program]);
-    return true;
-  } catch {
-    return false;
-  }
+  return orUndefined(() => runSync([...AS_NOBODY, 'test', '-x', program])) !== undefined;
 }
 
 /** Returns the text of an error. If several addresses refused, the outer error has none. */

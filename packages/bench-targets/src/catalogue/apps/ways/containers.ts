@@ -1,5 +1,6 @@
 /** The ways that a Dockerfile, a compose file and a Procfile name: what runs in production. Their scripts are never read. */
 import { dirname, join, relative } from 'node:path';
+import { orUndefined } from 'bench-model/errors';
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { parse } from 'yaml';
 import { filesIn, hasManifest, readText } from '../files.ts';
@@ -103,11 +104,7 @@ function toldByCompose(root: string): Told[] {
 }
 
 function readYaml(text: string): unknown {
-  try {
-    return parse(text, { logLevel: 'silent', uniqueKeys: false, merge: true });
-  } catch {
-    return undefined;
-  }
+  return orUndefined((): unknown => parse(text, { logLevel: 'silent', uniqueKeys: false, merge: true }));
 }
 
 /** Variables that describe the image and not the server, and texts that name hosts of the compose file or are secrets. */

@@ -1,6 +1,6 @@
 /** OpenAPI documents: the GET routes that can be asked without knowing the service. */
 import { parse, YAMLParseError } from 'yaml';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import { isPart, type Part, partOf, partsOf } from '../../json-file.ts';
 import { isSecretName } from 'bench-machine/redact';
 import type { UserRequest, RouteLeftOut } from 'bench-model/requests';
@@ -200,11 +200,7 @@ function resolvePart(document: Part, value: unknown, depth = 0): Part {
 
 /** Decodes what is encoded as in an address; otherwise returns the text. */
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return orUndefined(() => decodeURIComponent(text)) ?? text;
 }
 
 function toText(value: unknown): string {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import type { UserRows } from 'bench-model/requests';
 import { isPart, parseJson } from '../../json-file.ts';
 import type { Values } from './template.ts';
@@ -25,15 +25,12 @@ const HINT = 'the first line of a CSV file names the columns; a .jsonl file has 
 
 /** Reads a file of rows. Throws a usage error with file and line if it is missing, empty or has an invalid row. */
 export function readRows(file: string): Rows {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
+  const text = orUndefined(() => readFileSync(file, 'utf8'));
+  if (text === undefined)
     throw new UsageError(
       `${file}: the file of rows cannot be read`,
       'e.g. "rows": "ids.csv" in the file of requests',
     );
-  }
   const isLines = ['.jsonl', '.ndjson', '.json'].includes(extname(file)) || text.trimStart().startsWith('{');
   const { names, rows } = isLines ? readLines(file, text) : readCsv(file, text);
   if (rows.length === 0) throw new UsageError(`${file}: the file has no rows`, HINT);

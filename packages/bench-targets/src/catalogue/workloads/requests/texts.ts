@@ -1,16 +1,14 @@
 /** Texts that are written in place or in a file: `{"n":1}` or `@order.json`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 
 /** Returns a text, or the contents of the file named by `@file`. Throws a usage error that begins with `where` if it cannot be read. */
 export function readText(text: string, where: string): string {
   if (!text.startsWith('@')) return text;
-  try {
-    return readFileSync(text.slice(1), 'utf8');
-  } catch {
-    throw new UsageError(`${where} ${text}: the file cannot be read`, 'check the path after the @');
-  }
+  const read = orUndefined(() => readFileSync(text.slice(1), 'utf8'));
+  if (read !== undefined) return read;
+  throw new UsageError(`${where} ${text}: the file cannot be read`, 'check the path after the @');
 }
 
 /** Throws a usage error if a file has another digest than when the run was planned. */

@@ -22,7 +22,7 @@ import { ANY_SUCCESS, locateByName, readParts, type Kind, type Parts } from './p
 import { isSentOnce } from './sent.ts';
 import { isRightStatus } from './status.ts';
 import { readRows, type Row, type Rows } from './rows.ts';
-import { TrialError } from 'bench-model/errors';
+import { orUndefined, TrialError } from 'bench-model/errors';
 import { MARKS } from '../stamps.ts';
 import { fill, namesIn, TOKEN, type Place, type Values } from './template.ts';
 import { refuseChanged } from './texts.ts';
@@ -248,12 +248,7 @@ function checkAnswer(
 }
 
 function sameAnswer(body: string, expected: string): boolean {
-  if (body === expected) return true;
-  try {
-    return canonicalise(body) === canonicalise(expected);
-  } catch {
-    return false;
-  }
+  return body === expected || orUndefined(() => canonicalise(body) === canonicalise(expected)) === true;
 }
 
 function isJson(text: string): boolean {
