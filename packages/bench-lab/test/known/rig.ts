@@ -157,7 +157,7 @@ async function measure(
   const placed = await choosePlacement({ ...needs, beside: fixtures === undefined ? [] : ['upstream'] });
   const context = { token, folder, placed };
   await using upstream = fixtures && (await startUpstreams(program ?? EMBEDDED_UPSTREAM, fixtures, context));
-  const disturbing = await (await background.find(plan))?.start(context);
+  const disturbing = await (await background.find({ ...plan, known: stacks }))?.start(context);
   const holder = database && keepDatabase(database);
   const companions = given ?? [upstream ?? [], holder ?? [], disturbing ?? []].flat();
   const { effects } = await createEffects({ plan, placed, token, folder, companions });
@@ -176,7 +176,7 @@ async function measureAll(
   given?: RunningCompanion[],
 ): Promise<Seen[]> {
   const { prepared } = await prepareAll(plan.targets, stacks);
-  const found = given === undefined ? await findCompanions(plan) : [];
+  const found = given === undefined ? await findCompanions({ ...plan, known: stacks }) : [];
   const beside = [...found.filter(({ isPlaced }) => isPlaced), ...(given ?? [])].map(({ name }) => name);
   const placed = await choosePlacement({ serverCores: coresOf(plan), generators: plan.generators, beside });
   await using running = await startCompanions(found, { token, folder, placed });

@@ -71,7 +71,7 @@ export default defineCommand({
     using session = await openSession(`serve ${target.id}`, { isAlone: false, words });
     const { token, recordLeftoverServer } = session;
     const folder = session.makeFolder('serve');
-    const found = await findCompanions({ workload: workload.name, params, workers, targets, stacks: files });
+    const found = await findCompanions({ workload: workload.name, params, workers, targets, known: stacks });
     const place = { token, folder, placed: {}, recordLeftoverServer };
     await using companions = await startCompanions(found, place);
     const stopping = new AbortController();

@@ -58,15 +58,18 @@ export async function prepareRun(
   { isNamed, voice: { log }, kept, check }: Preparation,
 ): Promise<ReadyRun> {
   const { targets: planned, stacks, apps = [] } = plan;
-  const known = plan.attached === undefined ? readStacks(stacks, apps) : [];
-  const laid = await placeCopies({ targets: planned, stacks: known, apps, cache: HOME.cache, log });
-  const copies = kept.use(laid);
-  const companions = await findCompanions({ ...plan, copies: copies.stacks });
+  const read = plan.attached === undefined ? readStacks(stacks, apps) : [];
+  const laid = await placeCopies({ targets: planned, stacks: read, apps, cache: HOME.cache, log });
+  const copies = kept.use(laid).stacks;
+  const known = [...read, ...copies];
+  const companions = await findCompanions({ ...plan, known });
   const launcher = plan.attached === undefined ? freshLauncher : await attachLauncher(plan.attached);
   const placed = await prepareMachine(plan, { launcher, log }, companions);
   const host = await readHost();
   check?.(host, placed);
-  const targets = await prepareTargets(plan, launcher, { isNamed, log, copies: copies.stacks });
+  // A comparison of copies needs all of them.
+  const isRequired = isNamed || copies.length > 0 || process.env['CI'] !== undefined;
+  const targets = await prepareTargets(plan, launcher, { isRequired, log, known });
   for (const line of adviseBuild(await readInterpreters(targets.prepared))) log(`hint: ${line}`);
   return { companions, launcher, placed, host, ...targets };
 }
@@ -127,12 +130,10 @@ function countAddresses({ cluster }: Plan): number {
 async function prepareTargets(
   plan: Plan,
   launcher: Launcher,
-  { isNamed, log, copies }: { isNamed: boolean; log: Voice['log']; copies: readonly Stack[] },
+  { isRequired, log, known }: { isRequired: boolean; log: Voice['log']; known: Stack[] },
 ): Promise<{ prepared: Launchable[]; leftOut: LeftOut[] }> {
-  const { ready: prepared, missing } = await launcher.prepare(plan, log, copies);
+  const { ready: prepared, missing } = await launcher.prepare(plan, log, known);
   const [first] = missing;
-  // A comparison of copies needs all of them.
-  const isRequired = isNamed || copies.length > 0 || process.env['CI'] !== undefined;
   if (first !== undefined && (isRequired || prepared.length === 0)) {
     throw new ToolchainError(`${first.target.id}: ${first.reason}`, first.hint);
   }

@@ -2,7 +2,6 @@
 
 import { coresOf } from 'bench-model/planned';
 import { resolve } from 'node:path';
-import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
@@ -38,11 +37,11 @@ export interface ServerContext {
 /** Provides the servers of a run. */
 export interface Launcher {
   place: (needs: PlacementNeeds) => Promise<PinnedCommands>;
-  /** Prepares the targets of a plan for launch. `copies` are the stacks in the copies of their projects. */
+  /** Prepares the targets of a plan for launch, which are of these stacks. */
   prepare(
     plan: Plan,
     tell: (doing: string) => void,
-    copies?: readonly Stack[],
+    stacks: Stack[],
   ): Promise<{ ready: Launchable[]; missing: Missing[] }>;
   open(context: ServerContext): TrialEffects['launch'];
 }
@@ -110,10 +109,9 @@ export function contextOf(one: Launchable, run: Pick<ServerContext, 'plan' | 'pl
 /** Starts a fresh server for each trial. */
 export const freshLauncher: Launcher = {
   place: choosePlacement,
-  async prepare({ targets, stacks, apps }, tell, copies = []) {
-    const known = [...readStacks(stacks, apps), ...copies];
-    for (const line of describeWork(await surveyWork(targets, known))) tell(line);
-    const { prepared, missing } = await prepareAll(targets, known, tell);
+  async prepare({ targets }, tell, stacks) {
+    for (const line of describeWork(await surveyWork(targets, stacks))) tell(line);
+    const { prepared, missing } = await prepareAll(targets, stacks, tell);
     return { ready: prepared, missing };
   },
   open:

@@ -23,18 +23,10 @@ import type { Caused } from '../measure/caused.ts';
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export interface CompanionNeeds extends Pick<
   Plan,
-  | 'workload'
-  | 'params'
-  | 'userRequests'
-  | 'background'
-  | 'workers'
-  | 'byTurns'
-  | 'targets'
-  | 'stacks'
-  | 'apps'
+  'workload' | 'params' | 'userRequests' | 'background' | 'workers' | 'byTurns' | 'targets'
 > {
-  /** The stacks of the copies of a user's project; none by default. */
-  copies?: readonly Stack[];
+  /** The stacks of the targets, those of the copies of a user's project included. */
+  known: readonly Stack[];
 }
 
 /** One kind of companion: a line of the list. */

@@ -35,7 +35,7 @@ const serversAt = (url: string, pid?: number) => [
 
 async function serverOf(launcher: Launcher, url: string, { signal } = new AbortController()) {
   const plan = samplePlan(`${url} --rounds 1`, []);
-  const { ready } = await launcher.prepare(plan, () => {});
+  const { ready } = await launcher.prepare(plan, () => {}, []);
   const placed = await launcher.place({ serverCores: 1, generators: 1 });
   const give = launcher.open({ plan, placed, token: '', folder: '', time: undefined, stopped: signal });
   const server = await give(undefined as never, plan.trials[0]!, undefined as never);

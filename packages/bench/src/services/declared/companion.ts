@@ -6,7 +6,6 @@ import type { DatabaseName, Service } from 'bench-model/manifest';
 import { present } from 'bench-model/options';
 import type { Surroundings, Stack } from 'bench-model/stack';
 import type { Addresses } from 'bench-targets/catalogue/services';
-import { readStacks } from 'bench-targets/catalogue/stacks';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { ToolchainError, UsageError } from 'bench-model/errors';
 import type { Target } from 'bench-model/target';
@@ -36,10 +35,8 @@ interface Declared extends Surroundings {
 
 export const services: CompanionKind = {
   name: 'services',
-  async find({ targets, stacks, apps, byTurns, copies = [] }): Promise<Companion | undefined> {
-    const found = [...readStacks(stacks, apps), ...copies].filter((stack) =>
-      targets.some((target) => isOf(stack, target)),
-    );
+  async find({ targets, known, byTurns }): Promise<Companion | undefined> {
+    const found = known.filter((stack) => targets.some((target) => isOf(stack, target)));
     return findDeclared(found, serversAtOnce({ byTurns, targets }) > 1);
   },
 };
