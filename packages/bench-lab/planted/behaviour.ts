@@ -1,5 +1,4 @@
 import { writeSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
 import { type Server, type Socket, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Account } from './account.ts';
@@ -15,6 +14,7 @@ const EARLY_HINTS = Buffer.from(
   'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload; as=style\r\n\r\n',
 );
 
+const { createServer: createHttpServer } = process.getBuiltinModule('node:http');
 const options = readOptionsOrExit();
 const account = new Account(plantedFaults(options));
 const faults = new Faults(options, account, die);

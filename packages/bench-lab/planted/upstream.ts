@@ -1,8 +1,8 @@
 /** An upstream that answers `--sound` requests for fixtures correctly, and then has a fault. */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 
+const { createServer } = process.getBuiltinModule('node:http');
 const { values } = parseArgs({
   options: {
     host: { type: 'string', default: '127.0.0.1' },
@@ -14,8 +14,7 @@ const { values } = parseArgs({
     'delay-ms': { type: 'string', default: '100' },
   },
 });
-let requests = 0;
-let answered = 0;
+let [requests, answered] = [0, 0];
 
 const server = createServer({ keepAliveTimeout: 3_600_000 }, ({ url = '', socket }, response) => {
   requests++;

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { connect as connectTls, TLSSocket, type ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import type { AutocannonClient } from './autocannon.ts';
 import type { Sender } from './sender.ts';
 import type { Ledger, Slot } from './ledger.ts';
@@ -246,7 +246,10 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
         },
       },
     };
-    const conn = tls === undefined ? connect(options) : connectTls({ ...options, ...tls });
+    const conn =
+      tls === undefined
+        ? connect(options)
+        : process.getBuiltinModule('node:tls').connect({ ...options, ...tls });
     // A connection has at most one open request, so nothing queues up in its stream: half the cost of a write is saved. Over
     // TLS, a response may come before its request is reported as written, and Node aborts on a second write.
     const fail = (error?: Error | null): void => {
@@ -278,7 +281,7 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
       if (conn !== current) return;
       state = 'connected';
       if (first !== undefined) conn._write(first, AS_BYTES, fail);
-      if (conn instanceof TLSSocket)
+      if (tls !== undefined && conn instanceof process.getBuiltinModule('node:tls').TLSSocket)
         ledger.tls ??= {
           protocol: conn.getProtocol() ?? 'unknown',
           cipher: conn.getCipher().standardName,

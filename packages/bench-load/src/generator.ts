@@ -3,7 +3,6 @@
  * and stdout, and ends with its stdin, so that it never outlives the harness.
  */
 import { flushCompileCache } from 'node:module';
-import { createSecureContext } from 'node:tls';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
@@ -196,7 +195,10 @@ class Session implements Orderly {
       pacer: this.#pacer,
       gate,
       sender: this.#sender,
-      tls: order.tls && { ...tlsOptions(order.tls), secureContext: createSecureContext() },
+      tls: order.tls && {
+        ...tlsOptions(order.tls),
+        secureContext: process.getBuiltinModule('node:tls').createSecureContext(),
+      },
       shapes: new Shapes(buffer, order.parsesAll === true ? 0 : undefined),
       readTiming: order.timing === undefined ? undefined : createTimingReader(order.timing),
     };

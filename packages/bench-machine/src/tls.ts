@@ -1,7 +1,6 @@
-/** TLS towards a server, and the protocol that a port speaks. */
-import { connect as connectHttp2 } from 'node:http2';
+/** TLS towards a server, and the protocol that a port speaks. Node's modules for it are loaded by those who need them: they take long. */
 import { isIP } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import { toAuthority } from './ports.ts';
 
 /** How a client speaks TLS to a server. */
@@ -52,7 +51,8 @@ export async function seeProtocol(host: string, port: number): Promise<'tls' | '
 /** Returns true if a port answers the beginning of a TLS handshake. */
 function speaksTls(host: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connectTls({ host, port, ...tlsOptions(OWN_TLS), timeout: PROBE_MS })
+  const { connect } = process.getBuiltinModule('node:tls');
+  const socket = connect({ host, port, ...tlsOptions(OWN_TLS), timeout: PROBE_MS })
     .once('secureConnect', () => resolve(true))
     // It may want a certificate of the client, or HTTP/2.
     .once('error', ({ code }: NodeJS.ErrnoException) => resolve(code?.includes('_ALERT_') === true))
@@ -64,7 +64,8 @@ function speaksTls(host: string, port: number): Promise<boolean> {
 /** Returns true if a port answers the preface of HTTP/2 with its settings. */
 function speaksHttp2(host: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const session = connectHttp2(toOrigin({ host, port }))
+  const { connect } = process.getBuiltinModule('node:http2');
+  const session = connect(toOrigin({ host, port }))
     .once('remoteSettings', () => resolve(true))
     .once('error', () => resolve(false))
     .once('close', () => resolve(false));

@@ -4,9 +4,10 @@
  * names. It imports nothing from the project.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 
+const { createServer } = process.getBuiltinModule('node:http');
 const { values } = parseArgs({
   options: {
     host: { type: 'string', default: '127.0.0.1' },
@@ -28,9 +29,7 @@ const devices: unknown = file === undefined ? [] : JSON.parse(readFileSync(file,
 const PAUSE_EVERY_MS = 5000;
 
 /** Answers, and the time for which they held a place of the pool. */
-let answers = 0;
-let heldMs = 0;
-let pauses = 0;
+let [answers, heldMs, pauses] = [0, 0, 0];
 let atFirst: ReturnType<typeof performance.eventLoopUtilization> | undefined;
 
 function drawMs(): number {

@@ -2,11 +2,11 @@
  * A shop that counts its requests by route and by row, gives wrong answers if its options ask for them, and with `--token`
  * answers only clients that have logged in. It prints its requests, the token too, as a careless server does.
  */
-import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 
+const { createServer } = process.getBuiltinModule('node:http');
 const { values } = parseArgs({
   options: {
     host: { type: 'string', default: '127.0.0.1' },
@@ -90,7 +90,7 @@ function isSpoilt(route: string, n: number): boolean {
 const spoilable: Record<string, number> = {};
 
 function answer(
-  { method = '', url = '/', headers }: IncomingMessage,
+  { method = '', url = '/', headers }: import('node:http').IncomingMessage,
   body: string,
 ): [status: number, body: string] {
   const [, first = '', id] = url.split('?')[0]?.split('/') ?? [];

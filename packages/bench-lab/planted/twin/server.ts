@@ -4,9 +4,9 @@
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 
+const { createServer } = process.getBuiltinModule('node:http');
 /** The block size of SHA-256, which is the unit. */
 const BLOCK_BYTES = 64;
 const LATER_MS = 50;

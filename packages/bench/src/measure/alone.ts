@@ -1,8 +1,7 @@
 /** What a response takes without a load: it shows where the time of an idle server goes. */
-import { Agent } from 'node:http';
-import { Agent as TlsAgent } from 'node:https';
+import type { Agent } from 'node:http';
 import type { Alone } from 'bench-model/measured';
-import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
+import { keepAlive, sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
 import type { WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import { median, sum } from 'bench-statistics/numbers';
 
@@ -53,7 +52,7 @@ async function askOne(
     return taken;
   };
   const fresh = await ask(REQUESTS.fresh);
-  const agent = new (server.tls === undefined ? Agent : TlsAgent)({ keepAlive: true, maxSockets: 1 });
+  const agent = keepAlive(server);
   try {
     const all = await ask(REQUESTS.kept, agent);
     const kept = all.length > UNTYPICAL ? all.slice(UNTYPICAL) : all;

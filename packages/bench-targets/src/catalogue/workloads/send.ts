@@ -1,6 +1,5 @@
 /** One HTTP request to a server, and its complete response. */
-import { request, type Agent, type IncomingMessage } from 'node:http';
-import { request as requestTls } from 'node:https';
+import type { Agent, IncomingMessage } from 'node:http';
 import { createStamps, nextSender } from './stamps.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from './workload.ts';
 import { BenchError } from 'bench-model/errors';
@@ -70,6 +69,16 @@ export async function sendRequest(
   return { ...answer, body: Buffer.from(body, 'latin1') };
 }
 
+/** Returns the client for a server. An import would take as long as most commands: it also loads `fetch`, and TLS where nothing needs it. */
+function clientOf(tls: Tls | undefined): typeof import('node:http') | typeof import('node:https') {
+  return process.getBuiltinModule(tls === undefined ? 'node:http' : 'node:https');
+}
+
+/** Returns an agent that keeps one connection to a server open. */
+export function keepAlive({ tls }: Pick<Endpoint, 'tls'>): Agent {
+  return new (clientOf(tls).Agent)({ keepAlive: true, maxSockets: 1 });
+}
+
 function send(
   { host, port, tls, stopped }: Endpoint,
   { method, path, headers, body }: WorkloadRequest,
@@ -89,7 +98,7 @@ function send(
     signal: stopped,
     ...(tls && tlsOptions(tls)),
   };
-  const sent = (tls === undefined ? request : requestTls)(options, (response) => {
+  const sent = clientOf(tls).request(options, (response) => {
     const headAtMs = performance.now();
     contentType = typeOf(response);
     const pieces: Buffer[] = [];

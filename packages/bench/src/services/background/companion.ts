@@ -1,6 +1,4 @@
 /** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
-import { Agent } from 'node:http';
-import { Agent as TlsAgent } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from 'bench-model/options';
 import type { BackgroundRequest } from 'bench-model/settings';
@@ -8,7 +6,7 @@ import type { BackgroundUse } from 'bench-model/companions';
 import { isDisturbed } from 'bench-model/planned';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
 import { createHistogram, recordMilliseconds, summariseLatency } from 'bench-statistics/histogram';
-import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
+import { keepAlive, sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
 import { judgeBackground } from 'bench-analysis/judge/companions';
 
 export const background: CompanionKind = {
@@ -87,7 +85,7 @@ export function keepInFlight(
     stopped: signal,
   };
   const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
-  const agent = new (tls === undefined ? Agent : TlsAgent)({ keepAlive: true, maxSockets: 1 });
+  const agent = keepAlive(server);
   const took = createHistogram();
   const statusCodes: Record<string, number> = {};
   const startedAt = performance.now();
