@@ -1,11 +1,19 @@
 // The index of the package also loads WebAssembly and log files, which take longer than everything else here.
+import { createRequire } from 'node:module';
 import { inflateSync } from 'node:zlib';
-import { doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
 import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { Histogram, JsHistogram } from 'hdr-histogram-js';
 import { UsageError } from 'bench-model/errors';
 import type { LatencyUs } from 'bench-model/figures';
+import { requireWithout } from 'bench-model/modules';
 import { clamp, sum } from './numbers.ts';
+
+/** It compresses by node:zlib; pako is for browsers. */
+const { doDecode } = requireWithout(
+  createRequire(import.meta.url),
+  'hdr-histogram-js/dist/JsHistogram.encoding.js',
+  { pako: {} },
+) as typeof import('hdr-histogram-js/dist/JsHistogram.encoding.js');
 
 /** One day: no generator runs for longer, so no latency is truncated. */
 const HIGHEST_US = 86_400_000_000;
