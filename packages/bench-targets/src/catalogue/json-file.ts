@@ -1,13 +1,7 @@
 /** JSON files that users write: read with the line of each value, for messages. */
+import { createRequire } from 'node:module';
 import type { ErrorObject } from 'ajv';
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  parseTree,
-  printParseErrorCode,
-  type Node,
-  type ParseError,
-} from 'jsonc-parser';
+import type { Node, ParseError } from 'jsonc-parser';
 import { readTextFile, showPath } from 'bench-machine/files';
 import { orUndefined, UsageError } from 'bench-model/errors';
 import { suggest } from 'bench-model/suggest';
@@ -37,16 +31,33 @@ export function readJsonFile(file: string, hints: FileHints): JsonFile {
   const refuse = (problem: string, offset = 0): never => {
     throw new UsageError(`${shown}:${lineAt(text, offset)}: not JSON: ${problem}`, hints.wrong);
   };
-  const errors: ParseError[] = [];
-  try {
-    const tree = parseTree(text, errors, { disallowComments: true }) ?? refuse('is empty');
+  let tree: Node | undefined;
+  const parse = (): Node => {
+    if (tree !== undefined) return tree;
+    const { parseTree, printParseErrorCode } = loadParser();
+    const errors: ParseError[] = [];
+    tree = parseTree(text, errors, { disallowComments: true }) ?? refuse('is empty');
     const [first] = errors;
-    if (first !== undefined) refuse(printParseErrorCode(first.error), first.offset);
-    return { shown, value: getNodeValue(tree), at: (path) => `${shown}:${lineOf(text, tree, path)}` };
+    return first === undefined ? tree : refuse(printParseErrorCode(first.error), first.offset);
+  };
+  try {
+    const value: unknown =
+      orUndefined(() => JSON.parse(text, withoutPrototype) as unknown) ?? loadParser().getNodeValue(parse());
+    return { shown, value, at: (path) => `${shown}:${lineOf(text, parse(), path)}` };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return refuse('it is nested too deeply');
   }
+}
+
+const require = createRequire(import.meta.url);
+
+/** Loads what finds places, for messages: most files are right. */
+const loadParser = () => require('jsonc-parser') as typeof import('jsonc-parser');
+
+/** An object of a file has its fields and no others, such as `constructor`. */
+function withoutPrototype(_name: string, value: unknown): unknown {
+  return isPart(value) ? Object.assign(Object.create(null) as object, value) : value;
 }
 
 /**
@@ -105,6 +116,7 @@ export function partsOf(pointer: string): string[] {
 }
 
 function lineOf(text: string, tree: Node, path: readonly (string | number)[]): number {
+  const { findNodeAtLocation } = loadParser();
   return lineAt(
     text,
     findNodeAtLocation(tree, [...path])?.offset ?? findNodeAtLocation(tree, path.slice(0, -1))?.offset ?? 0,

@@ -113,7 +113,7 @@ function ofApp(
       ...findProject(root, command, {
         named: manifest.lock,
         known: manifest.runtime,
-        where: `${read.at(['lock'])}: "lock":`,
+        where: manifest.lock && `${read.at(['lock'])}: "lock":`,
       }),
       ...present({
         packages: manifest.packages,

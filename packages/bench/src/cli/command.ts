@@ -2,8 +2,9 @@
  * Commands as tables: the parser, the help and the errors of a command all come from one declaration. Node splits the
  * words, and the library commander lays out the help.
  */
+import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
-import { Command as Commander, Option } from 'commander';
+import type { Command as Commander } from 'commander';
 import { UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { commandLine, documentOf } from 'bench-machine/home';
@@ -144,6 +145,10 @@ export interface Command<T> {
 
 const HELP_COLUMNS = 80;
 
+/** Lays out the help; loaded for it. */
+const loadCommander = (): typeof import('commander') =>
+  createRequire(import.meta.url)('commander') as typeof import('commander');
+
 /** Makes a command from its declaration. */
 export function defineCommand<const O extends object, T = Parsed<O>>(spec: CommandSpec<O, T>): Command<T> {
   const table = spec.options as Table;
@@ -184,7 +189,8 @@ user cache.
 }
 
 function createCommander(name: string): Commander {
-  return new Commander(name)
+  const { Command } = loadCommander();
+  return new Command(name)
     .configureOutput({ getOutHelpWidth: () => HELP_COLUMNS })
     .configureHelp({ optionDescription: ({ description }) => description });
 }
@@ -208,7 +214,10 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all: boolean):
     const isHidden = !all && usual !== undefined && !(usual as readonly string[]).includes(name);
     const { short, value, group } = one;
     const flags = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].join(', ');
-    const shown = new Option(value === undefined ? flags : `${flags} ${value}`, describeOption(one));
+    const shown = commander.createOption(
+      value === undefined ? flags : `${flags} ${value}`,
+      describeOption(one),
+    );
     if (group !== undefined) shown.helpGroup(`${group}:`);
     commander.addOption(shown.hideHelp(isHidden));
   }
