@@ -22,7 +22,7 @@ const DIST = join(BENCH, 'dist');
 /** The files that a program reads beside the bundled modules. */
 const ASSETS = [
   'bench*/src/**/*.{lua,js,cjs,py,c,json}',
-  'bench-model/schema/*.json',
+  'bench-model/schema/*.{json,cjs}',
   'bench-report/page/*.css',
   'upstream/nginx.conf',
 ];
