@@ -108,12 +108,7 @@ const ROWS = {
       first,
       crossed,
       unsolicited,
-    }: {
-      bodies: number;
-      first?: FirstWrong;
-      crossed: number;
-      unsolicited: number;
-    }) =>
+    }: Record<'bodies' | 'crossed' | 'unsolicited', number> & { first?: FirstWrong }) =>
       join([
         crossed > 0 && `${responses(crossed)} belonged to another request`,
         bodies > 0 && `${responses(bodies)} had a wrong body${describeFirst(first)}`,

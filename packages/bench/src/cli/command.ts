@@ -119,8 +119,8 @@ interface CommandSpec<O, T> {
   options: O;
   /** Complete command lines, each with what it answers: the first thing that its user looks for. */
   examples?: readonly (readonly [words: string, answers: string])[];
-  /** The options that most users need, if there are many: `--help` shows these, and `--help-all` shows all. */
-  usual?: readonly (keyof O & string)[];
+  /** The names of the options that most users need, if there are many: `--help` shows these, and `--help-all` shows all. */
+  usual?: string;
   /** The command whose help lists the options that are not usual; by default `--help-all` of this one does. */
   listedBy?: string;
   notes?: string;
@@ -160,7 +160,7 @@ export function defineCommand<const O extends object, T = Parsed<O>>(spec: Comma
     run: (request) => spec.run(request),
     help(asksAll = false) {
       const all = asksAll && spec.listedBy === undefined;
-      const rest = all || spec.usual === undefined ? undefined : describeRest(spec, spec.usual.length);
+      const rest = all || spec.usual === undefined ? undefined : describeRest(spec, spec.usual);
       const notes = [rest, spec.notes].flatMap((one) => (one === undefined ? [] : [`${one}\n`]));
       return [toCommander(spec, table, all).helpInformation(), ...notes].join('\n');
     },
@@ -195,10 +195,11 @@ function createCommander(name: string): Commander {
     .configureHelp({ optionDescription: ({ description }) => description });
 }
 
-function describeRest<O, T>({ name, options, listedBy }: CommandSpec<O, T>, shown: number): string {
+function describeRest<O, T>({ name, options, listedBy }: CommandSpec<O, T>, usual: string): string {
   if (listedBy !== undefined)
     return `It takes the other options of ${commandLine(listedBy)} that apply to it.`;
-  return `${commandLine(name)} --help-all shows ${Object.keys(options as object).length - shown} more options.`;
+  const more = Object.keys(options as object).length - usual.split(' ').length;
+  return `${commandLine(name)} --help-all shows ${more} more options.`;
 }
 
 function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all: boolean): Commander {
@@ -211,7 +212,7 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all: boolean):
   for (const [index, term] of (spec.arguments?.terms.split(' ') ?? []).entries())
     commander.argument(term, index === 0 ? spec.arguments?.help : spec.arguments?.more);
   for (const [name, one] of Object.entries(table)) {
-    const isHidden = !all && usual !== undefined && !(usual as readonly string[]).includes(name);
+    const isHidden = !all && usual !== undefined && !usual.split(' ').includes(name);
     const { short, value, group } = one;
     const flags = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].join(', ');
     const shown = commander.createOption(

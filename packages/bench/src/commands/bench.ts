@@ -289,7 +289,7 @@ export const SPEC = {
     ['bench-http bench http://127.0.0.1:3000', 'a server that is already running'],
     ['bench-http bench fastify fastapi', 'stacks of Bench, in its clone'],
   ],
-  usual: ['quick', 'get', 'requests-file', 'connections', 'rounds', 'duration', 'rate', 'slo', 'json'],
+  usual: 'quick get requests-file connections rounds duration rate slo json',
   notes:
     'Exit codes: 0 done, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntarget or engine that you named lacks its toolchain, 130 interrupted.',
   /**

@@ -1,4 +1,5 @@
 /** Completions for shells: the commands and options as a script, from the declarations that parse them. */
+import { quote } from 'bench-machine/subprocess';
 import { defineCommand, type Command } from '../cli/command.ts';
 import { findCommands, loadCommand } from '../cli/main.ts';
 import { print } from '../terminal/shell.ts';
@@ -23,20 +24,12 @@ export function renderCompletions(all: readonly Command<unknown>[]): string {
   const commands = all.filter(({ summary }) => summary !== '');
   const names = commands.map(({ name }) => name);
   const values = commands.flatMap((command) =>
-    Object.entries(command.options).flatMap(
-      ([
-        name,
-        {
-          value,
-          read: { words },
-        },
-      ]) => {
-        if (value === undefined) return [];
-        const reply =
-          words === undefined ? '' : `COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$word")); `;
-        return [`    '${command.name} --${name}') ${reply}return ;;`];
-      },
-    ),
+    Object.entries(command.options).flatMap(([name, { value, read }]) => {
+      if (value === undefined) return [];
+      const words = read.words?.join(' ');
+      const reply = words === undefined ? '' : `COMPREPLY=($(compgen -W ${quote(words)} -- "$word")); `;
+      return [`    '${command.name} --${name}') ${reply}return ;;`];
+    }),
   );
   const options = commands.map((command) => {
     const words = [...Object.keys(command.options), 'help'].map((name) => `--${name}`);
@@ -64,8 +57,4 @@ ${options.join('\n')}
 }
 complete -o default -F _bench_http bench-http
 `;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -17,7 +17,7 @@ export default defineCommand<typeof OPTIONS, BenchRequest>({
   },
   options: OPTIONS,
   examples: [],
-  usual: ['run', 'get', 'connections', 'with', 'by', 'budget', 'fail-on', 'dry-run', 'wait'],
+  usual: 'run get connections with by budget fail-on dry-run wait',
   listedBy: 'bench',
   read(values, words) {
     const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
