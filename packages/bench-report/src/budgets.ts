@@ -5,7 +5,8 @@ import { commandLine } from 'bench-machine/home';
 import { METRICS } from 'bench-model/metrics';
 import { meaningOf } from 'bench-model/reasons';
 import { countOf, formatChange, formatShare, formatWhole, nameTarget } from './format.ts';
-import { tableInMarkdown } from './markdown.ts';
+import type { Closing } from './content.ts';
+import { closingInMarkdown, tableInMarkdown } from './markdown.ts';
 import { renderRows } from './terminal.ts';
 import { showValue } from './words.ts';
 
@@ -21,18 +22,37 @@ export function describeBudget({ metric, rate, route, limit }: Budget): string {
     : `${at} at most ${formatShare(limit.share)} worse than ${limit.against}`;
 }
 
+/** A line on a budget that is not kept. An error fails the job. */
+export type Problem = [kind: 'error' | 'warning', line: string];
+
+/** Lists the budgets that are not kept, with what would change that. */
+export function listProblems(judged: readonly JudgedBudget[]): Problem[] {
+  return judged.flatMap(({ budget, rows }): Problem[] => {
+    const said = describeBudget(budget);
+    if (rows.length === 0) return [['warning', `${said}: not compared. The run has no other target`]];
+    return rows.flatMap((row): Problem[] => {
+      const place = `${nameTarget(row)} at ${formatWhole(row.connections)} connections`;
+      const line = `${said}, ${place}: ${describeMeasured(row, budget)}, ${describeVerdict(row, budget)}`;
+      if (row.verdict === 'kept') return [];
+      if (row.verdict !== 'undecided') return [['error', line]];
+      return [['warning', `${line}. ${describeWhy(row).cure}`]];
+    });
+  });
+}
+
 /** Renders the budgets as plain rows. */
 export function renderBudgets(judged: readonly JudgedBudget[]): string {
   return renderRows(HEADS, judged.flatMap(rowsOf));
 }
 
-/** Renders the summary of a job: its verdict, its budgets and the tables of its runs. */
+/** Renders the summary of a job: its verdict, its budgets, the command that comes next and the tables of its runs. */
 export function renderSummary(
   verdict: string,
   judged: readonly JudgedBudget[],
-  runs: readonly string[],
+  { next, runs }: { next: Closing | undefined; runs: readonly string[] },
 ): string {
-  return [`## ${verdict}`, '', ...tableInMarkdown(HEADS, judged.flatMap(rowsOf)), '', ...runs, ''].join('\n');
+  const table = tableInMarkdown(HEADS, judged.flatMap(rowsOf));
+  return [`## ${verdict}`, '', ...table, '', ...closingInMarkdown(next), ...runs, ''].join('\n');
 }
 
 function rowsOf({ budget, rows }: JudgedBudget): string[][] {
@@ -65,7 +85,7 @@ function describeVerdict(row: JudgedRow, budget: Budget): string {
 }
 
 /** Says in how many rounds the metric is missing, and for a percentile, which duration has enough responses. */
-export function describeMissing(row: JudgedRow, budget: Budget): string {
+function describeMissing(row: JudgedRow, budget: Budget): string {
   const { rounds, of, answers = 0, goodputPerSecond = 0 } = row.missing;
   const found = `${METRICS[budget.metric].label} is missing in ${rounds} of ${of} rounds`;
   if (!lacksAnswers(row, budget)) return found;

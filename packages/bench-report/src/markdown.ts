@@ -1,5 +1,5 @@
 import { toLine } from './printable.ts';
-import { readSigns, type View } from './content.ts';
+import { readSigns, type Closing, type View } from './content.ts';
 
 /** Renders a view as Markdown: the outcome, the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {
@@ -15,10 +15,12 @@ export function renderMarkdown(view: View): string {
   if (setting.length > 0) setting.push('');
   const signs = readSigns(view).join(' ');
   const notes = listInMarkdown([...(signs === '' ? [] : [signs]), ...view.notes]);
-  const { closing } = view;
-  const lead =
-    closing === undefined ? [] : [`${escapeCell(closing.sentence)}: ${toCode(closing.command)}`, ''];
-  return [...lead, ...setting, ...tables, ...notes, '', ...beside].join('\n');
+  return [...closingInMarkdown(view.closing), ...setting, ...tables, ...notes, '', ...beside].join('\n');
+}
+
+/** Returns the lines of a sentence with a command; none without one. */
+export function closingInMarkdown(closing: Closing | undefined): string[] {
+  return closing === undefined ? [] : [`${escapeCell(closing.sentence)}: ${toCode(closing.command)}`, ''];
 }
 
 /** Returns a text as code, whatever backticks it holds. */

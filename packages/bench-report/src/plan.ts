@@ -96,11 +96,15 @@ export function describeChoice(plan: Plan): string[] {
   return [...describeTurns(plan), ...describeSequentialTest(plan)];
 }
 
+/** Estimates the longest duration of a run, in seconds. */
+export function secondsOf(plan: Plan): number {
+  return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
+}
+
 /** `about 3 min`; `at most 50 s` with a budget. */
 function describeTime(plan: Plan): string {
-  const { budgetSeconds } = plan.sequentialTest ?? {};
-  const span = formatSpan(Math.min(estimateSeconds(plan), budgetSeconds ?? Infinity));
-  if (budgetSeconds !== undefined) return `at most ${span}`;
+  const span = formatSpan(secondsOf(plan));
+  if (plan.sequentialTest?.budgetSeconds !== undefined) return `at most ${span}`;
   return plan.sequentialTest === undefined ? `about ${span}` : `about ${span}, less if it is decided early`;
 }
 

@@ -87,11 +87,11 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     };
   };
   let baseline: string;
-  /** Writes the documented configuration and its budget against a commit, with the tag for main and these changes. */
-  const configure = (changed: object): void => {
+  /** Writes the documented configuration and its budget against a commit, with another one and these changes. */
+  const configure = (changed: object, against: string): void => {
     const [, json = ''] = /^```json\n(.*?)^```$/ms.exec(readFileSync(PAGE, 'utf8')) ?? [];
-    const tagged = json.replaceAll('"main"', '"baseline"');
-    const { bench, budgets } = JSON.parse(tagged) as { bench: object; budgets: [object] };
+    const named = json.replaceAll('"HEAD^1"', `"${against}"`);
+    const { bench, budgets } = JSON.parse(named) as { bench: object; budgets: [object] };
     // Three short rounds on a busy machine differ by more than the documented limit in some runs.
     const config = {
       bench: { ...bench, ...SHORT, duration: undefined, ...changed },
@@ -114,6 +114,7 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
       RUNNER_TEMP: folder,
       PACKAGE: 'bench-http.tgz',
       CONFIG: 'bench.config.json',
+      GITHUB_ACTIONS: 'true',
       GITHUB_PATH: join(folder, 'path'),
       GITHUB_OUTPUT: join(folder, 'outputs'),
     };
@@ -122,7 +123,7 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     git(shop, 'init', '--quiet', '--initial-branch=main');
     baseline = commit('List the orders');
     git(shop, 'tag', 'baseline');
-    configure({ rounds: 1 });
+    configure({ rounds: 1 }, 'baseline');
     commit('Hold every commit against the baseline');
   });
 
@@ -141,15 +142,22 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
 
   it('fails a commit that is slower, and its summary names commit, budget and difference', () => {
     writeFileSync(join(shop, 'server.cjs'), SLOW);
-    configure({});
+    configure({}, 'HEAD^1');
+    const before = git(shop, 'rev-parse', '--short=7', 'HEAD');
     const head = commit('Sort the orders');
-    const { status, summary } = runJob();
+    const { status, summary, output } = runJob();
     expect(status).toBe(1);
+    expect(output).toMatch(
+      /^::error title=Bench::CPU µs\/req at most 90 %25 worse than HEAD\^1, .*, broken$/m,
+    );
+    const next = `bench-http compare ${before} ${head} '--run=node server.cjs' --get=/orders`;
+    expect(output).toContain(`Which lines cost more? On your machine: ${next}`);
+    expect(summary).toContain(`Which lines cost more? On your machine: \`${next}`);
     expect(summary.startsWith(readFileSync(join(shop, '.bench', 'comment.md'), 'utf8'))).toBe(true);
     expect(readFileSync(join(folder, 'outputs'), 'utf8')).toContain('verdict=Bench: 1 of 1 budget checks');
     expect(summary).toMatch(
       new RegExp(
-        String.raw`\| CPU µs/req at most 90 % worse than baseline \| shop\[HEAD ${head}\] \| 2 \| [\d.]+ × .* \| broken \|`,
+        String.raw`\| CPU µs/req at most 90 % worse than HEAD\^1 \| shop\[HEAD ${head}\] \| 2 \| [\d.]+ × .* \| broken \|`,
       ),
     );
     // The comparison is a table of Markdown.
@@ -158,42 +166,31 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     );
     expect(summary).toContain(`HEAD ${head}: Sort the orders`);
   });
-});
-
-describe('the documented job, with a budget for p99', () => {
-  let folder: string;
-  let shop: string;
-
-  beforeAll(() => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-tail-')));
-    shop = join(folder, 'shop');
-    mkdirSync(shop);
-    writeFileSync(join(shop, 'server.cjs'), FAST);
-    git(shop, 'init', '--quiet', '--initial-branch=main');
-    git(shop, 'add', '.');
-    git(shop, 'commit', '--quiet', '--message', 'List the orders');
-    git(shop, 'switch', '--quiet', '--create', 'stock');
-    git(shop, 'commit', '--quiet', '--allow-empty', '--message', 'Wait for the stock');
-  });
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Runs the job of the document with the server of the shop and these options. */
-  const runJob = (changed: object, words: string[] = []): Promise<Ended> => {
+  const runDocumented = (changed: object, words: string[] = [], others = ['cpu']): Promise<Ended> => {
     const [[, json = ''] = []] = readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^```$/gms);
-    const { bench, budgets } = JSON.parse(json) as { bench: object; budgets: { rate?: number }[] };
-    const own = budgets.filter(({ rate }) => rate !== undefined);
+    const { bench, budgets } = JSON.parse(json) as { bench: object; budgets: { metric: string }[] };
+    const own = budgets.filter(({ metric }) => !others.includes(metric));
     const config = { bench: { ...bench, run: 'node server.cjs', ...changed }, budgets: own };
     writeFileSync(join(shop, 'bench.config.json'), JSON.stringify(config));
     return runIn(shop, ['ci', ...words], () => environmentOfUser(folder));
   };
 
-  it('has enough requests in each round', async () => {
-    expect(await runJob({}, ['--dry-run'])).toMatchObject({ status: 0 });
+  it('has enough requests in each round for a p99', async () => {
+    expect(await runDocumented({}, ['--dry-run'])).toMatchObject({ status: 0 });
+  });
+
+  it('measures one commit at a rate at which no budget compares', async () => {
+    const { stdout } = await runDocumented({}, ['--dry-run'], ['p50']);
+    expect(stdout.match(/^\d+ trials: \d targets?/gm)).toEqual([
+      '24 trials: 2 targets',
+      '12 trials: 1 target',
+    ]);
   });
 
   it('is refused before it runs if its rounds are too short, with the duration that is not', async () => {
-    const { status, stderr } = await runJob({ duration: 2 });
+    const { status, stderr } = await runDocumented({ duration: 2 });
     expect(status).toBe(2);
     expect(stderr).toMatch(/a p99 needs 1000 responses in each round, .* only 1000 requests/);
     expect(stderr).toContain('"duration": 2.1');

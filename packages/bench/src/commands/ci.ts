@@ -13,38 +13,35 @@ import {
   type JudgedRow,
 } from 'bench-analysis/budgets';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
-import { HOME, makeProjectFolder } from 'bench-machine/home';
+import { commandLine, HOME, makeProjectFolder } from 'bench-machine/home';
 import { answersFor } from 'bench-statistics/histogram';
+import { sum } from 'bench-statistics/numbers';
+import { joinWords } from 'bench-targets/catalogue/projects/words';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import type { BenchRequest } from '../plan/request.ts';
-import {
-  describeBudget,
-  describeMissing,
-  describeWhy,
-  renderBudgets,
-  renderSummary,
-} from 'bench-report/budgets';
+import { listProblems, renderBudgets, renderSummary, type Problem } from 'bench-report/budgets';
 import { viewComparison } from 'bench-report/compare';
+import type { Closing } from 'bench-report/content';
 import { describeEnding } from 'bench-report/ending';
 import { renderMarkdown } from 'bench-report/markdown';
 import { toOutput } from 'bench-report/printable';
 import { toModel, type Model } from 'bench-report/model/model';
-import { describePlan } from 'bench-report/plan';
+import { describePlan, secondsOf } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { type StoredRun } from 'bench-analysis/results/store';
-import { countOf, nameTarget } from 'bench-report/format';
-import type { MeasuredRun } from '../conduct/job.ts';
+import { countOf, formatSpan } from 'bench-report/format';
 import { measureRequest } from '../conduct/measure-request.ts';
 import bench from './bench.ts';
+import { keepPage } from '../conduct/outcome.ts';
 import { resolveRequest, type ResolvedRequest } from '../conduct/resolve.ts';
 import { logLine, print, terminal } from '../terminal/shell.ts';
 
-interface JobRun {
-  rate: number | undefined;
-  request: ResolvedRequest;
+interface Reported {
+  run: StoredRun;
+  model: Model;
 }
 
 export default defineCommand({
@@ -64,58 +61,64 @@ export default defineCommand({
   async run({ config: file, dryRun, wait }) {
     const config = readConfig(file ?? join(HOME.root, 'bench.config.json'), bench);
     process.chdir(config.folder);
-    const runs = await resolveRuns(config, wait);
-    if (dryRun) return print(`${runs.map(({ request }) => describePlan(request.outline)).join('\n\n')}\n`);
-    const measured: (MeasuredRun & Pick<JobRun, 'rate'>)[] = [];
-    for (const { rate, request } of runs) {
-      const ended = await measureRequest(request, terminal);
-      measured.push({ rate, ...ended });
-      if (ended.interrupted) break;
-      if (request.goesOn?.(ended.run.plan, ended.run.trials) === false) {
+    const requests = await resolveRuns(config, wait);
+    const plans = requests.map(({ outline }) => outline);
+    const time = formatSpan(sum(plans.map(secondsOf)));
+    if (dryRun) return print(`${plans.map(describePlan).join('\n\n')}\n\nin all: about ${time}\n`);
+    const reported: Reported[] = [];
+    let isInterrupted = false;
+    for (const request of requests) {
+      const { run, interrupted } = await measureRequest(request, terminal);
+      reported.push({ run, model: toModel({ ...run, interrupted }, { distributions: true }) });
+      isInterrupted = interrupted;
+      if (interrupted) break;
+      if (request.goesOn?.(run.plan, run.trials) === false) {
         // A longer duration changes all runs of the job.
         logLine('the job stops: its windows have too few responses for the percentile of a budget');
         break;
       }
     }
-    if (measured.every(({ run }) => run.trials.length === 0)) return 130;
-    const interrupted = measured.some((one) => one.interrupted);
-    const judged = config.budgets.flatMap(({ budget }): JudgedBudget[] => {
-      const found = measured.find(({ rate }) => rate === budget.rate);
-      return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];
+    if (reported.every(({ run }) => run.trials.length === 0)) return 130;
+    const judged = config.budgets.flatMap(({ budget }) => {
+      const { run } = reported.find((one) => rateOf(one.run) === budget.rate) ?? {};
+      return run === undefined ? [] : [{ ...judgeBudget(run, budget, baselinesOf(config)), run }];
     });
-    const reported = measured.map((one) => ({
-      run: one.run,
-      model: toModel({ ...one.run, interrupted: one.interrupted }),
-    }));
-    const verdict = conclude(judged, reported, interrupted);
+    const verdict = conclude(judged, reported, isInterrupted);
+    const worse = judged.find(
+      ({ budget, rows }) => budget.limit.kind === 'worse' && rows.some((row) => row.verdict === 'broken'),
+    );
+    const next = worse && explain(worse.run);
     const tables = reported.map((one) => describeRun(one, config));
-    const summary = renderSummary(verdict.words, judged, tables);
+    const summary = renderSummary(verdict.words, judged, { next, runs: tables });
     print(`${renderBudgets(judged)}\n`);
     for (const { run, model } of reported) {
       const lines = [...describeEnding(model.ending, run.plan), model.outcome?.text ?? ''];
       for (const line of lines.filter(Boolean)) logLine(`${run.plan.run}: ${line}`);
+      if (run.trials.length > 0) await keepPage(model, run.folder);
     }
-    for (const line of verdict.warnings) logLine(`warning: ${line}`);
+    for (const problem of listProblems(judged)) annotate(problem);
     const saved = writeSummary(toOutput(summary));
     logLine(`${verdict.words}; the summary is in ${showPath(saved)}`);
-    if (interrupted) return 130;
+    if (next !== undefined) logLine(`${next.sentence}: ${next.command}`);
+    if (isInterrupted) return 130;
     return verdict.isBroken ? 1 : 0;
   },
 });
 
 /** Makes the plans of all runs before the first is measured. Throws a usage error if a budget does not fit its run. */
-async function resolveRuns(config: Config, wait: boolean): Promise<JobRun[]> {
-  const runs: JobRun[] = [];
+async function resolveRuns(config: Config, wait: boolean): Promise<ResolvedRequest[]> {
+  const requests: ResolvedRequest[] = [];
   for (const { rate, request: read } of config.runs) {
     const own = config.budgets.filter(({ budget }) => budget.rate === rate);
     const budgets = own.map(({ budget }) => budget);
-    const asked = { ...untilBeyond(read(), budgets), ...present({ suffix: rate?.toString() }) };
+    const fitting = fitTo(budgets, baselinesOf(config), read());
+    const asked = { ...fitting, ...present({ suffix: rate?.toString() }) };
     const request = await resolveRequest({ ...asked, wait, mayRepeatRevisions: true });
     for (const one of own) refuseUnmeasured(one, request.outline);
     const goesOn = whileInReach(budgets, baselinesOf(config));
-    runs.push({ rate, request: { ...request, goesOn } });
+    requests.push({ ...request, goesOn });
   }
-  return runs;
+  return requests;
 }
 
 /**
@@ -136,12 +139,16 @@ function whileInReach(
   };
 }
 
-/** Returns a request whose sequential test ends only when a difference is beyond the threshold, if a budget asks for that. */
-function untilBeyond(request: BenchRequest, budgets: readonly Budget[]): BenchRequest {
-  if (budgets.every(({ limit }) => limit.kind !== 'worse')) return request;
-  const { sequentialTest, ifTwo } = request;
+/** Fits a request to its budgets: only a difference beyond a limit ends its test, and without a comparison it needs no baseline. */
+function fitTo(budgets: readonly Budget[], baselines: readonly string[], asked: BenchRequest): BenchRequest {
+  const { sequentialTest, ifTwo, revisions = [] } = asked;
+  if (budgets.every(({ limit }) => limit.kind === 'figure')) {
+    const named = budgets.map(({ of }) => of);
+    const needed = revisions.filter((name) => !baselines.includes(name) || named.includes(name));
+    return needed.length === 0 ? asked : { ...asked, revisions: needed };
+  }
   return {
-    ...request,
+    ...asked,
     ...(sequentialTest && { sequentialTest: { ...sequentialTest, beyond: true } }),
     ...(ifTwo && { ifTwo: { ...ifTwo, beyond: true } }),
   };
@@ -151,60 +158,54 @@ function baselinesOf({ budgets }: Config): string[] {
   return budgets.flatMap(({ budget: { limit } }) => (limit.kind === 'worse' ? [limit.against] : []));
 }
 
-interface Reported {
-  run: StoredRun;
-  model: Model;
+function rateOf({ plan: { load } }: StoredRun): number | undefined {
+  return load.mode === 'open' ? load.perSecond : undefined;
 }
 
-/** The result of a job: broken if a budget is broken or not measured, or a trial failed. Anything undecided is a warning. */
+/** The result of a job: broken if a budget is broken or not measured, or a trial failed. */
 function conclude(
   judged: readonly JudgedBudget[],
   reported: readonly Reported[],
   interrupted: boolean,
-): { words: string; isBroken: boolean; warnings: string[] } {
-  const rows = judged.flatMap(({ budget, rows: all }) =>
-    all.map((row) => {
-      const place = `${describeBudget(budget)}, ${nameTarget(row)} at ${row.connections} connections`;
-      return { row, budget, place };
-    }),
-  );
-  const having = (verdict: JudgedRow['verdict']) => rows.filter(({ row }) => row.verdict === verdict);
-  const checks = (found: readonly unknown[], verdict: string): string[] =>
-    found.length === 0 ? [] : [`${found.length} of ${rows.length} budget checks ${verdict}`];
-  const [broken, unmeasured, undecided] = [having('broken'), having('not measured'), having('undecided')];
+): { words: string; isBroken: boolean } {
+  const rows = judged.flatMap((one) => one.rows);
+  const checks = (verdict: JudgedRow['verdict']): string[] => {
+    const found = rows.filter((row) => row.verdict === verdict);
+    return found.length === 0 ? [] : [`${found.length} of ${rows.length} budget checks ${verdict}`];
+  };
   const failed = reported.flatMap(({ run }) => run.trials.filter(({ status }) => status === 'failed'));
-  const uncompared = judged.filter((one) => one.rows.length === 0);
-  const said = [
-    ...checks(broken, 'broken'),
+  const failures = [
+    ...checks('broken'),
     ...(failed.length > 0 ? [countOf(failed.length, 'failed trial')] : []),
-    ...checks(unmeasured, 'not measured'),
-    ...checks(undecided, 'undecided'),
+    ...checks('not measured'),
   ];
+  const said = [...failures, ...checks('undecided')];
   const kept = rows.length === 0 ? 'no budget checked' : `all ${rows.length} budget checks kept`;
   const result = said.length > 0 ? said.join(', ') : kept;
-  return {
-    words: interrupted ? `Bench, interrupted: so far ${result}` : `Bench: ${result}`,
-    isBroken: broken.length + failed.length + unmeasured.length > 0,
-    warnings: [
-      ...unmeasured.map(
-        ({ place, row, budget }) => `not measured: ${place}: ${describeMissing(row, budget)}`,
-      ),
-      ...undecided.map(({ place, row }) => {
-        const { why, cure } = describeWhy(row);
-        return `undecided: ${place}: ${why}. ${cure}`;
-      }),
-      ...uncompared.map(
-        ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,
-      ),
-    ],
-  };
+  const words = interrupted ? `Bench, interrupted: so far ${result}` : `Bench: ${result}`;
+  return { words, isBroken: failures.length > 0 };
+}
+
+/** Names the command that finds the lines behind a difference, on a machine that has both commits. */
+function explain({ plan, typed = [] }: StoredRun): Closing {
+  // In a pull request, HEAD is a commit of no branch, and main moves on.
+  const revisions = plan.targets.flatMap(({ copy }) => (copy?.kind === 'revision' ? copy : []));
+  const commitOf = (word: string) => revisions.find(({ name }) => name === word)?.commit?.slice(0, 7);
+  const words = typed.flatMap((word) => (word.startsWith('--rounds=') ? [] : (commitOf(word) ?? word)));
+  const command = commandLine(joinWords(['compare', ...words, '--why']));
+  return { sentence: 'Which lines cost more? On your machine', command };
+}
+
+/** Logs a line. GitHub shows it beside the job; its runner takes some characters for its own. */
+function annotate([kind, line]: Problem): void {
+  const isGitHub = process.env['GITHUB_ACTIONS'] === 'true';
+  const escaped = line.replaceAll(/[%\r\n]/g, encodeURIComponent);
+  logLine(isGitHub ? `::${kind} title=Bench::${escaped}` : `${kind}: ${line}`);
 }
 
 function describeRun({ run, model }: Reported, { budgets }: Config): string {
-  const { load } = run.plan;
-  const own = load.mode === 'open' ? load.perSecond : undefined;
   const metrics = budgets.flatMap(({ budget: { metric, rate, limit } }) =>
-    limit.kind === 'worse' && rate === own
+    limit.kind === 'worse' && rate === rateOf(run)
       ? [{ by: metric, threshold: limit.share, baseline: limit.against }]
       : [],
   );

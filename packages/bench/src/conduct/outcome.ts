@@ -60,7 +60,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
 }
 
 /** Writes the report with charts. Without it, the run is still complete. */
-async function keepPage(model: Model, folder: string): Promise<void> {
+export async function keepPage(model: Model, folder: string): Promise<void> {
   try {
     logLine(`report with charts: ${showPath(await writePage(model, folder))}`);
   } catch (error) {

@@ -153,8 +153,8 @@ function manifestOfProject({ targets, stacks, apps, servers }: BenchOptions): { 
 
 /** Returns the manifest of the user's project, as a path from here; undefined outside of one, and without a manifest. */
 export function stacksOfProject(): string[] | undefined {
-  const file = join(HOME.root, 'stack.json');
-  // A link to nothing is refused when it is read.
-  const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-  return HOME.kind === 'project' && isThere ? [relative(process.cwd(), file)] : undefined;
+  // A job of CI works in the folder of its configuration. A link to nothing is refused when it is read.
+  const files = ['stack.json', relative(process.cwd(), join(HOME.root, 'stack.json'))];
+  const file = files.find((one) => lstatSync(one, { throwIfNoEntry: false }) !== undefined);
+  return HOME.kind === 'project' && file !== undefined ? [file] : undefined;
 }
