@@ -7,7 +7,7 @@ const ANSWERS = [
   ['SIGURG', BENCH_COLLECTED, tellGarbage],
   ['SIGSTKFLT', BENCH_PROFILE, turnProfiler],
   [process.platform === 'darwin' ? 'SIGINFO' : 'SIGPWR', BENCH_IMPORTS, tellFiles],
-  ['SIGIO', BENCH_WAITS, () => save(BENCH_WAITS, JSON.stringify(tellWaits()))],
+  ['SIGWINCH', BENCH_WAITS, () => save(BENCH_WAITS, JSON.stringify(tellWaits()))],
 ];
 for (const [signal, file, answer] of ANSWERS)
   if (file !== undefined) process.on(signal, () => setImmediate(() => answer()));
