@@ -124,7 +124,7 @@ const NODE: Profiler = {
   async attach(pid, file) {
     const pids = runtimesOf(pid, 'node');
     const ask = async (): Promise<string[]> => {
-      const { SIGSTKFLT: signal } = constants.signals;
+      const { SIGIO: signal } = constants.signals;
       const answers = await askBySignal(pids, { signal, file, milliseconds: ATTACH_MS });
       if (answers.length > 0 && answers.every(Boolean)) return answers;
       throw new TrialError('the server did not respond the profiler: it replaced NODE_OPTIONS or ended');

@@ -99,7 +99,7 @@ export async function watchWaits(
 ): Promise<{ waits: Waited[]; answers: number } | undefined> {
   const { env, stack } = prepared;
   if (isNode(prepared)) {
-    const { SIGWINCH: signal } = constants.signals;
+    const { SIGVTALRM: signal } = constants.signals;
     const asked = { signal, file: env['BENCH_WAITS'] ?? '', milliseconds: 5 * ANSWER_MS };
     const ask = async (): Promise<string[]> => askBySignal(runtimesOf(pid, 'node'), asked);
     if ((await ask()).length === 0) return undefined;

@@ -5,9 +5,9 @@ const { BENCH_COLLECTED, BENCH_COLLECTIONS, BENCH_IMPORTS, BENCH_OWN, BENCH_PROF
 
 const ANSWERS = [
   ['SIGURG', BENCH_COLLECTED, tellGarbage],
-  ['SIGSTKFLT', BENCH_PROFILE, turnProfiler],
+  ['SIGIO', BENCH_PROFILE, turnProfiler],
   [process.platform === 'darwin' ? 'SIGINFO' : 'SIGPWR', BENCH_IMPORTS, tellFiles],
-  ['SIGWINCH', BENCH_WAITS, () => save(BENCH_WAITS, JSON.stringify(tellWaits()))],
+  ['SIGVTALRM', BENCH_WAITS, () => save(BENCH_WAITS, JSON.stringify(tellWaits()))],
 ];
 for (const [signal, file, answer] of ANSWERS)
   if (file !== undefined) process.on(signal, () => setImmediate(() => answer()));
