@@ -6,13 +6,14 @@ import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { describeVerdict } from 'bench-report/compare';
 import { nameCell, nameTarget } from 'bench-report/format';
 import { describeMachine } from 'bench-report/view';
+import { listAll } from 'bench-report/words';
 import { drawForest } from '../../bench-report/page/forest.ts';
 import { drawPlot, type Picture, type Theme } from './pictures.ts';
 import { compareOf } from './repeats.ts';
 
 const WIDTH = 760;
 const TITLE = 40;
-const CAPTION = 44;
+const CAPTION = 61;
 
 /** Plans the picture of CPU per request against the baselines of these runs. Repeats count as one run with all rounds. */
 export function toRatios(runs: readonly StoredRun[]): Picture {
@@ -27,14 +28,22 @@ export function toRatios(runs: readonly StoredRun[]): Picture {
   });
   const baselines = new Set(all.map(({ baseline }) => baseline));
   const title = `CPU per request against ${nameBaseline(baselines)}, lower is better`;
-  const rounds = Math.max(...all.map(({ comparison }) => comparison.rounds));
-  const below = `Lines: 95 % intervals of ${rounds} rounds. Grey: less than 2 %. Run ${first.plan.run}.\n${describeMachine(first.host)}.`;
+  const below = `Lines: 95 % intervals. Grey: less than 2 %.\n${nameRuns(runs)}.\n${describeMachine(first.host)}.`;
   return {
     name: `ratios-${first.plan.run}`,
     alt: `${title}: ${rows.map(({ name, words }) => `${name} ${words}`).join(', ')}`,
     width: WIDTH,
     draw: (theme) => draw(rows, { title, below }, theme),
   };
+}
+
+/** `Run 20261130-104535-requests, of 8 rounds`; of further runs on the same day with the same workload, the time. */
+function nameRuns(runs: readonly StoredRun[]): string {
+  const [first = '', ...others] = runs.map(({ plan }) => plan.run);
+  const alike = new RegExp(`^${first.replace(/-\d+-/, '-(\\d+)-')}$`);
+  const names = listAll([first, ...others.map((run) => run.replace(alike, '$1'))]);
+  const rounds = new Set(runs.map(({ trials }) => Math.max(...trials.map(({ round }) => round))));
+  return `Run${others.length > 0 ? `s ${names}, each` : ` ${names},`} of ${[...rounds].join(' or ')} rounds`;
 }
 
 /** The one baseline, or the runtime of all. */
@@ -49,7 +58,9 @@ function draw(
   theme: Theme,
 ): string {
   const forest = drawForest(rows, { threshold: DEFAULT_THRESHOLD, better: 'lower' }, WIDTH);
-  const { height = 0, marginBottom = 0, marginLeft = 0 } = forest;
+  const { height = 0, marginBottom = 0, marginLeft: margin = 0 } = forest;
+  // Fonts can be wider than usual.
+  const marginLeft = margin + 12;
   const placed = { textAnchor: 'start', dx: 8 - marginLeft } as const;
   return drawPlot(theme, {
     ...forest,
@@ -57,6 +68,7 @@ function draw(
     height: height + TITLE + CAPTION,
     marginTop: TITLE,
     marginBottom: marginBottom + CAPTION,
+    marginLeft,
     style: { fontSize: '13px' },
     marks: [
       ...(forest.marks ?? []),

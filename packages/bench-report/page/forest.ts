@@ -75,6 +75,8 @@ export function drawForest(
     if (ratio === undefined) return [];
     const { low, high } = ratio.interval ?? ratio.range;
     const change = formatChange(ratio.estimate);
+    const said = why === 'blind' ? why : verdict;
+    const { cost = verdict } = whole ?? {};
     return [
       {
         name: row.name,
@@ -82,17 +84,16 @@ export function drawForest(
         low,
         high,
         // What is drawn is the difference in cost, which time does not decide.
-        verdict: whole?.cost ?? verdict,
-        why,
+        verdict: cost,
         change,
+        words: `${change} (${said}${cost === verdict ? '' : ' in time'})`,
         isRange: ratio.interval === undefined,
       },
     ];
   });
   const bounds = [...points.flatMap(({ low, high }) => [low, high]), 1 - threshold, 1 + threshold];
   const [least, most] = [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02];
-  const textOf = ({ change, verdict, why }: (typeof points)[number]): string =>
-    width < 520 ? change : `${change} ${why === 'blind' ? why : verdict}`;
+  const textOf = ({ change, words }: (typeof points)[number]): string => (width < 520 ? change : words);
   const names = rows.map(({ name }) => name);
   const { room, layout } = layOutRows(names, width, roomFor([...points.map(textOf), '+0.00 %']));
   const count = Math.max(3, Math.floor(room / 60));
