@@ -45,14 +45,15 @@ export function renderBudgets(judged: readonly JudgedBudget[]): string {
   return renderRows(HEADS, judged.flatMap(rowsOf));
 }
 
-/** Renders the summary of a job: its verdict, its budgets, the command that comes next and the tables of its runs. */
+/** Renders the summary of a job: its verdict, its budgets, the command that comes next and the tables of its runs to unfold. */
 export function renderSummary(
   verdict: string,
   judged: readonly JudgedBudget[],
   { next, runs }: { next: Closing | undefined; runs: readonly string[] },
 ): string {
   const table = tableInMarkdown(HEADS, judged.flatMap(rowsOf));
-  return [`## ${verdict}`, '', ...table, '', ...closingInMarkdown(next), ...runs, ''].join('\n');
+  const folded = ['<details><summary>All figures</summary>', '', ...runs, '</details>'];
+  return [`## ${verdict}`, '', ...table, '', ...closingInMarkdown(next), ...folded, ''].join('\n');
 }
 
 function rowsOf({ budget, rows }: JudgedBudget): string[][] {
