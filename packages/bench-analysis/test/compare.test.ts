@@ -435,7 +435,7 @@ describe('the view of a comparison', () => {
 
   it('shows what was observed if there is no interval, once for a single round', () => {
     expect(renderTerminal(viewComparison(compareWithin(sampleRun(1.2, 1), CPU), 'run', []))).toMatch(
-      /undecided: too few rounds; observed \+\d+ %; a verdict needs at least 5 more rounds {2}/,
+      /undecided: too few rounds; observed \+\d+ %; a large difference needs 3 rounds, others at least 6 {2}/,
     );
   });
 });

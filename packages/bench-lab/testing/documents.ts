@@ -3,7 +3,7 @@ import { HOME } from 'bench-machine/home';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { summarisePool } from '../src/analyse/power.ts';
-import { summarise } from 'bench-analysis/summary';
+import { type Row, summarise } from 'bench-analysis/summary';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { formatWhole } from 'bench-report/format';
@@ -259,10 +259,12 @@ function fence(text: string): string {
   return `\`\`\`\n${text.trimEnd()}\n\`\`\``;
 }
 
+/** The column with the rounds that count. */
+const ROUNDS = 'valid rounds';
 /** The columns of words; those of figures are aligned right. */
-const WORDS = new Set(['run', 'workload', 'engine', 'target', 'limit']);
+const WORDS = new Set(['run', 'workload', 'engine', 'target', 'class', ROUNDS, 'limit']);
 /** Columns that a table leaves out if they say the same in each row. */
-const SETTINGS = new Set(['run', 'workload', 'engine', 'workers', 'connections']);
+const SETTINGS = new Set(['run', 'workload', 'engine', 'workers', 'class', 'connections', ROUNDS, 'limit']);
 
 /** Draws one row for each target and number of connections, with a link to its run if there are several. */
 function drawRows(
@@ -279,19 +281,33 @@ function drawRows(
         engine: plan.engine,
         workers: String(plan.workers),
         target: `\`${row.target}\``,
+        class: row.class,
         connections: formatWhole(row.connections),
         ...Object.fromEntries(metrics.map((id) => [METRICS[id].label, showMetric(id, row)])),
+        [ROUNDS]: countRounds(row, metrics),
         ...(tellLimits([row]) && { limit: showLimit(row) }),
       })),
   );
   const columns = Object.keys(rows[0] ?? {}) as (keyof (typeof rows)[number])[];
   const head = columns.filter(
-    (name) => !SETTINGS.has(name) || new Set(rows.map((row) => row[name])).size > 1,
+    (name) =>
+      !SETTINGS.has(name) ||
+      new Set([...rows.map((row) => row[name]), ...(name === ROUNDS ? ['all'] : [])]).size > 1,
   );
-  const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
-  return [head, alignment, ...rows.map((row) => head.map((name) => row[name]))]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  return drawTable(
+    head,
+    rows.map((row) => head.map((name) => row[name])),
+    WORDS,
+  );
+}
+
+/** `all`, or `2–3 of 3`: the rounds of a row in which its figures of these metrics are valid, or lower bounds. */
+function countRounds({ figures, rounds }: Row, metrics: readonly MetricId[]): string {
+  const counts = metrics
+    .map((id) => figures[id])
+    .map((one) => (one && (one.valid || one.atLeast) ? one.rounds : 0));
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === rounds ? 'all' : `${least === most ? least : `${least}–${most}`} of ${rounds}`;
 }
 
 /** Returns the words before one, and those after it. */

@@ -1,4 +1,5 @@
-/** Draws a table of a document. */
-export function drawTable(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+/** Draws a table of a document. Columns outside `words` are right-aligned. */
+export function drawTable(head: string[], rows: (string | undefined)[][], words = new Set(head)): string {
+  const alignment = head.map((name) => (words.has(name) ? '---' : '---:'));
+  return [head, alignment, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

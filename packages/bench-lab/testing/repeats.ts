@@ -37,10 +37,7 @@ export function drawRepeats(metric: MetricId, repeats: { link: string; run: Stor
   const head = ['connections', `targets, by ${label}`, ...ranks, 'a ratio moves by', 'at most'];
   const [all = '', ...others] = new Set(lines.map(([, targets]) => targets));
   if (others.length > 0) return drawTable(head, lines);
-  const table = drawTable(
-    head.toSpliced(1, 1),
-    lines.map((cells) => cells.toSpliced(1, 1)),
-  );
+  const table = drawTable(omitSecond(head), lines.map(omitSecond));
   return `${table}\n\nThe targets, by ${label}: ${all}.`;
 }
 
@@ -59,12 +56,11 @@ export function drawVerdicts(repeats: { link: string; table: ComparedTable }[]):
   );
   const isOneRung = new Set(lines.map(([, connections]) => connections)).size === 1;
   const head = ['target', 'connections', ...runs];
-  return isOneRung
-    ? drawTable(
-        head.toSpliced(1, 1),
-        lines.map((cells) => cells.toSpliced(1, 1)),
-      )
-    : drawTable(head, lines);
+  return isOneRung ? drawTable(omitSecond(head), lines.map(omitSecond)) : drawTable(head, lines);
+}
+
+function omitSecond(cells: readonly string[]): string[] {
+  return cells.toSpliced(1, 1);
 }
 
 /** Compares the targets of a run by CPU per request. */

@@ -2,6 +2,7 @@
 import type { Figure, Row } from 'bench-analysis/summary';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { describeBytes } from 'bench-model/units';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { formatAtMost, FORMATS } from './format.ts';
 
 /** Renders the cell of a row in the column of a metric. */
@@ -30,7 +31,7 @@ export function showLimit({ limits }: Row): string {
   return limits[0] ?? '—';
 }
 
-/** Renders a figure with its marks: `≥` lower bound, `±` half of its range, `~` in doubt by this share, `?` invalid. */
+/** Renders a figure with its marks: `≥` lower bound, `±` half of its range (from three rounds on), `~` in doubt by this share, `?` invalid. */
 export function showFigure(
   figure: Figure | undefined,
   format: (value: number) => string,
@@ -38,13 +39,9 @@ export function showFigure(
 ): string {
   if (figure === undefined) return '—';
   const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
-  const range = spread && figure.rounds > 1 ? ` ±${showShare(half)}` : '';
-  return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${showDoubt(figure)}`;
-}
-
-function showDoubt({ valid, within }: Figure): string {
-  if (valid) return '';
-  return within === undefined ? ' ?' : ` ~${showShare(within)}`;
+  const range = spread && figure.rounds >= FEWEST_WITH_SPREAD ? ` ±${showShare(half)}` : '';
+  const doubt = figure.valid ? '' : figure.within === undefined ? ' ?' : ` ~${showShare(figure.within)}`;
+  return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${doubt}`;
 }
 
 /** A share in per cent, to two or three digits. */
@@ -56,7 +53,7 @@ function showShare(share: number): string {
 export function showGrowth({ growth }: Pick<Row, 'growth'>): string {
   if (growth === undefined) return '—';
   const { median, most, least, rounds, valid } = growth;
-  const range = rounds > 1 ? ` ±${describeBytes((most - least) / 2)}` : '';
+  const range = rounds >= FEWEST_WITH_SPREAD ? ` ±${describeBytes((most - least) / 2)}` : '';
   return `${describeBytes(median)}${range}${valid ? '' : ' ?'}`;
 }
 

@@ -4,7 +4,7 @@ import type { Comparison, Undecided } from 'bench-analysis/comparison';
 import { viewTable, type View } from './content.ts';
 import { countOf, formatChange, formatChangeWithin, formatShare } from './format.ts';
 import { METRICS } from 'bench-model/metrics';
-import { listAll } from './words.ts';
+import { describeNeeded, listAll } from './words.ts';
 
 /**
  * Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. `hasRanks` is false
@@ -82,7 +82,7 @@ export function describeVerdict({ comparison, ...names }: Pick<ComparedRow, 'com
     const isFound = verdict === 'same' && (low > 1 || high < 1);
     return `${verdict}${isFound ? ' within the threshold' : ''}: ${difference}`;
   }
-  const { why, moreRounds, rounds, unbounded } = comparison;
+  const { why, rounds, unbounded } = comparison;
   if (rounds > 0 && comparison.ratio === undefined) return 'undecided: no valid figures on both sides';
   const said = {
     'too-few-rounds': ['too few rounds', difference],
@@ -92,24 +92,25 @@ export function describeVerdict({ comparison, ...names }: Pick<ComparedRow, 'com
     blind: [`a ${describeControl(comparison)}`, difference],
     mean: [`${describeDifferences(comparison)} for the typical process`, ...describeMean(comparison, names)],
   }[why];
-  return `${why === 'blind' ? 'blind' : 'undecided'}: ${[...said, ...describeMore(why, moreRounds)].filter(Boolean).join('; ')}`;
+  return `${why === 'blind' ? 'blind' : 'undecided'}: ${[...said, ...describeMore(comparison)].filter(Boolean).join('; ')}`;
 }
 
-/** `planted +2.0 % was read as +1.9 % (+1.5 % to +2.3 %)`; empty without a control. */
+/** `planted +2.0 % was read as +1.9 % (+1.5 % to +2.3 %)`, or that it may be nothing as well; empty without a control. */
 export function describeControl({ control }: Comparison): string {
   if (control === undefined) return '';
-  const { planted, read, interval } = control;
+  const { planted, read, interval, isBlind } = control;
   const found = interval === undefined ? formatChange(read) : formatChangeWithin(read, interval);
-  return `planted ${formatChange(planted)} was read as ${found}`;
+  const isTold = isBlind || (interval !== undefined && interval.low > 1);
+  return `planted ${formatChange(planted)} was read as ${found}${isTold ? '' : ': too few rounds to tell'}`;
 }
 
 /** Says about how many more rounds would decide a comparison; empty if rounds are not what it lacks. */
-function describeMore(why: Undecided['why'], moreRounds: number | undefined): string[] {
+function describeMore({ why, moreRounds, rounds }: Undecided): string[] {
   if (why === 'unbounded' || why === 'blind') return [];
   const isWide = why === 'wide' || why === 'time';
   if (moreRounds === undefined) return isWide ? ['more rounds would hardly decide it'] : [];
-  const more = countOf(moreRounds, 'more round');
-  return [isWide ? `about ${more} would decide it` : `a verdict needs at least ${more}`];
+  if (!isWide) return [describeNeeded(rounds + moreRounds)];
+  return [`about ${countOf(moreRounds, 'more round')} would decide it`];
 }
 
 /** `but +5 % (−1 % to +11 %) for the mean of all`, or why it is not known, and the dear processes. */

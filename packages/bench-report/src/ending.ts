@@ -3,6 +3,7 @@ import type { Ending } from 'bench-analysis/due';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
 import { countOf, formatBudget } from './format.ts';
+import { describeNeeded } from './words.ts';
 
 /**
  * Says why a sequential test stopped, and what it left undecided; empty for a run of fixed rounds, and if no round is complete.
@@ -21,18 +22,11 @@ export function describeEnding(
   return [`stopped after ${head}${cause}: ${describeLeft(ending, what)}`];
 }
 
-function describeCause({ why }: Ending, budgetSeconds: number | undefined): string {
-  const budget = `the budget of ${formatBudget(budgetSeconds ?? 0)} holds no more`;
-  switch (why) {
-    case 'interrupted':
-      return ' (interrupted)';
-    case 'budget':
-      return ` (${budget})`;
-    case 'early':
-      return ` (${budget}, or the run was interrupted)`;
-    default:
-      return '';
-  }
+function describeCause({ why }: Ending, budgetSeconds = 0): string {
+  const budget = `the budget of ${formatBudget(budgetSeconds)} holds no more`;
+  const early = `${budget}, or the run was interrupted`;
+  const causes: Partial<Record<Ending['why'], string>> = { interrupted: 'interrupted', budget, early };
+  return causes[why] === undefined ? '' : ` (${causes[why]})`;
 }
 
 /** Says how many comparisons are left undecided. `what` names their metric. */
@@ -43,7 +37,7 @@ function describeLeft(
   if (why === 'hopeless') return 'the undecided comparisons have lost too many rounds to be decided';
   if (comparisons === 0) return 'nothing was compared';
   if (undecided === 0) return `every comparison${what} is decided`;
-  if (rounds < fewest) return `a comparison needs ${countOf(fewest, 'round')}`;
+  if (rounds < fewest) return describeNeeded(fewest);
   if (comparisons === 1) return `the comparison${what} is undecided`;
   return `${undecided} of ${comparisons} comparisons${what} ${undecided === 1 ? 'is' : 'are'} undecided`;
 }

@@ -11,6 +11,7 @@ import {
   type ReasonCode,
 } from 'bench-model/reasons';
 import { sum } from 'bench-statistics/numbers';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { describeControl } from './compare.ts';
 import { describeBudget, describeIdleCloses } from './detail.ts';
 import { describeEnding } from './ending.ts';
@@ -100,7 +101,8 @@ function findEach(rows: readonly ModelRow[], describe: Describe): string | undef
 
 /** What was planted into turns of the baselines, and what was read of it; or that nothing could be planted. */
 function noteControl({ plan, comparisons }: Facts): Note[] {
-  const rows = comparisons.find(({ by }) => by === 'cpu')?.rows ?? [];
+  const all = comparisons.find(({ by }) => by === 'cpu')?.rows ?? [];
+  const rows = all.filter(({ comparison: one }) => !one.control || one.rounds >= FEWEST_WITH_SPREAD);
   if (plan.control === undefined || rows.length === 0) return [];
   // Candidates share the control of their baseline.
   const readings = new Map(

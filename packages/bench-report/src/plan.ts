@@ -1,5 +1,6 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
 import { labelOf } from 'bench-targets/catalogue/copy-label';
+import { scheduleNamed } from 'bench-targets/catalogue/looks';
 import { estimateSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
 import { describeLoad } from 'bench-model/engines';
@@ -17,7 +18,7 @@ import {
 } from './format.ts';
 import type { Range } from './model/definition.ts';
 import { describeRequests } from './requests.ts';
-import { listAny, listGiven } from './words.ts';
+import { listAll, listAny, listGiven } from './words.ts';
 
 /** Describes the plan as `--dry-run` prints it. */
 export function describePlan(plan: Plan): string {
@@ -156,8 +157,9 @@ function describeSequentialTest({ sequentialTest }: Plan): string[] {
   if (sequentialTest === undefined) return [];
   const { looks, by, threshold, beyond, budgetSeconds } = sequentialTest;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;
+  const rounds = scheduleNamed(looks).map((look) => String(look.rounds));
   return [
-    `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${beyond ? ', a difference only with its whole interval beyond that' : ''}${budget}`,
+    `looks after ${listAll(rounds)} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${beyond ? ', a difference only with its whole interval beyond that' : ''}${budget}`,
   ];
 }
 

@@ -6,6 +6,7 @@ import { summarise } from 'bench-analysis/summary';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { describeBaseline, describeDifference, describeVerdict } from './compare.ts';
 import {
   countOf,
@@ -187,7 +188,7 @@ function describeLeft({ sequentialTest }: Plan, seconds: number): string {
 }
 
 /**
- * `may end after 12 rounds, in about 4 min; at most 21 min left, until 15:12`: what a run has before it. `due` are the trials
+ * `may end after 3 rounds for large differences, after 12 for others, in about 4 min; 21 min left`: what a run has before it. `due` are the trials
  * that it has to measure in `leftSeconds`.
  */
 export function describeAhead(plan: Plan, due: PlannedTrial[], leftSeconds: number): string {
@@ -200,7 +201,7 @@ export function describeAhead(plan: Plan, due: PlannedTrial[], leftSeconds: numb
     due.filter(({ round }) => round <= decisiveRounds),
   );
   if (seconds >= leftSeconds) return left;
-  return `may end after ${decisiveRounds} rounds, in about ${formatSpan(seconds)}; ${left}`;
+  return `may end after ${FEWEST_WITH_SPREAD} rounds for large differences, after ${decisiveRounds} for others, in about ${formatSpan(seconds)}; ${left}`;
 }
 
 /** The figures so far; the text may be cut, but not its unit. */
@@ -259,10 +260,8 @@ function describeLook(
   before: Standing | undefined,
 ): [line: string, style?: Style][] {
   if (rows.length === 0) return [];
-  const left = rows.filter(
-    (row) => before !== undefined && !before.open.some((one) => describePair(one) === describePair(row)),
-  );
-  const fresh = rows.filter((row) => !left.includes(row));
+  const were = before?.open.map(describePair);
+  const fresh = rows.filter((row) => were?.includes(describePair(row)) ?? true);
   if (
     fresh.every(({ comparison }) => comparison.verdict === 'undecided' && comparison.why === 'too-few-rounds')
   )

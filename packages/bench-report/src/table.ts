@@ -3,7 +3,6 @@ import type { Figure, Row } from 'bench-analysis/summary';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { thresholdFor } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
-import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import {
   describeRight,
   describeStatus,
@@ -14,7 +13,7 @@ import {
   showMetric,
   tellLimits,
 } from './cells.ts';
-import { countOf, formatShare, formatUs, formatWhole, groupByPlace } from './format.ts';
+import { formatShare, formatUs, formatWhole, groupByPlace } from './format.ts';
 import type { Sign, View } from './content.ts';
 import type { Model } from './model/definition.ts';
 import { listAny, listGiven } from './words.ts';
@@ -50,7 +49,9 @@ export function toTable(
   facts: Facts = {},
 ): Pick<View, 'columns' | 'words' | 'expendable' | 'shareable' | 'groups' | 'signs'> {
   const cells = cellsFor(rows, metric);
-  const mayOmit = (column: string): boolean => column !== 'status' || rows.every(isSound);
+  // Only if each trial is ok may a page omit the status.
+  const isSound = rows.every(({ statuses, rounds }) => statuses.ok === rounds);
+  const mayOmit = (column: string): boolean => column !== 'status' || isSound;
   return {
     columns: Object.keys(cells),
     words: ['target', 'request', 'class', 'limit', 'status'],
@@ -62,16 +63,6 @@ export function toTable(
     })),
     signs: explainSigns(rows, metric ?? 'cpu', facts),
   };
-}
-
-/** Returns true if each trial of a row is ok: only then may a page omit its status. */
-function isSound({ statuses, rounds }: Row): boolean {
-  return statuses.ok === rounds;
-}
-
-/** Returns true if some requests of a row were answered wrongly. */
-function hasWrong(rows: readonly Row[]): boolean {
-  return rows.some(({ right = 1 }) => right < 1);
 }
 
 /** Returns the name of the time that servers reported in Server-Timing; undefined if none did. */
@@ -97,7 +88,7 @@ function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Rec
   const metrics = METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined));
   const lastLatency = metrics.findLast((id) => METRICS[id].dependsOn.includes('latency'));
   const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
-    goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
+    goodput: rows.some(({ right = 1 }) => right < 1) ? { [RIGHT]: describeRight } : {},
     ...(lastLatency && { [lastLatency]: timingCells(rows) }),
     memory: rows.some(({ growth }) => growth !== undefined) ? { [GROWTH]: showGrowth } : {},
   };
@@ -146,8 +137,6 @@ type Facts = Partial<Pick<Model, 'companions' | 'plan'>>;
 function explainSigns(rows: readonly Row[], by: MetricId, { companions, plan }: Facts): Sign[] {
   const { threshold = thresholdFor(by) } = plan?.sequentialTest ?? {};
   const metric = timingMetricOf(rows);
-  const rounds = Math.max(0, ...rows.map((row) => row.rounds));
-  const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
   const isSearched = rows.some(({ figures }) => figures.capacity);
   const searched = isSearched
     ? '; of a capacity, half of its 95 % interval in this run. The other figures are those of a load near it that met the SLO'
@@ -161,7 +150,7 @@ function explainSigns(rows: readonly Row[], by: MetricId, { companions, plan }: 
     },
     {
       mark: '±',
-      text: `± half the range of the valid rounds, around their median${searched}.${paired}${few}`,
+      text: `± half the range of the valid rounds, around their median${searched}.${paired}`,
     },
     { mark: '≥', text: '≥ lower bound.' },
     { mark: '~', text: '~ in doubt in every round, by this share at most.' },

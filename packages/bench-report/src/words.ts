@@ -2,6 +2,7 @@
 import type { Verdict } from 'bench-model/options';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { UNITS } from 'bench-model/units';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { FORMATS, formatUs } from './format.ts';
 
 /** A verdict on any metric, whichever direction is better. */
@@ -16,6 +17,11 @@ export const QUALITIES: Readonly<Record<Verdict, string>> = {
 export function showValue(id: MetricId, value: number): string {
   const { unit } = METRICS[id];
   return FORMATS[unit](value) + UNITS[unit].suffix;
+}
+
+/** Says how many rounds a comparison needs; `fewest` are those of a difference that is not large. */
+export function describeNeeded(fewest: number): string {
+  return `a large difference needs ${FEWEST_WITH_SPREAD} rounds, others at least ${fewest}`;
 }
 
 /** Returns the texts that apply: those that are neither absent, nor false, nor empty. */

@@ -62,7 +62,7 @@ const distributionOf = (...trials: Trial[]) => modelOf({ trials }).rows[0]?.dist
 
 describe('the row of a request that is measured alone', () => {
   it('shows what the server keeps of each response', () => {
-    const own = samplePlan('--get /a --get /b --connections 10 --rounds 2', ['vanilla']);
+    const own = samplePlan('--get /a --get /b --connections 10 --rounds 3', ['vanilla']);
     const trials = own.trials.map(({ id, route = '', round, connections }) => {
       const memoryBytes = [50, 100, 150].map((given) => 40e6 + given * (route === 'GET /b' ? 1400 : 0));
       const turns = { answers: [50, 50, 50], goodputPerSecond: [1, 1, 1], places: [0, 1, 2], memoryBytes };

@@ -222,24 +222,22 @@ describe('the notes in brief', () => {
       ...samplePlan('--threshold 2% --connections 10', ['vanilla', 'fastify'], { looks: '12/18/24' }),
       control: { share: 0.02, targets: ['vanilla'] },
     };
-    const modelWith = (between: number | undefined) => {
-      const control = between !== undefined && {
-        turns: { plainUs: 100, plantedUs: 101, burntUs: 1 },
-        between: { plainUs: 0, plantedUs: between, burntUs: 1 },
-      };
-      const trials = decided.trials.map(({ target, round, id }) =>
-        okTrial(
-          target,
-          sampleMeasured({ cpu: 100, given: { ...(control && target === 'vanilla' && { control }) } }),
-          { round, id },
-        ),
-      );
+    const modelWith = (between?: number, noise = 0, rounds = 24) => {
+      const trials = decided.trials.slice(0, 2 * rounds).map(({ target, round, id }) => {
+        const plantedUs = (between ?? 0) + (round % 2 === 0 ? noise : -noise);
+        const turns = { plainUs: 100, plantedUs: 101, burntUs: 1 };
+        const control = { turns, between: { plainUs: 0, plantedUs, burntUs: 1 } };
+        const given = target === 'vanilla' && between !== undefined ? { control } : {};
+        return okTrial(target, sampleMeasured({ cpu: 100, given }), { round, id });
+      });
       return toModel({ plan: decided, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
     };
     expect(listNotes(modelWith(1), 'brief')).toContain(
       'A planted +2.0 % was read as +2.00 % (+2.00 % to +2.00 %).',
     );
     expect(listNotes(modelWith(undefined), 'brief').join('\n')).toContain('No known cost was planted');
+    expect(String(listNotes(modelWith(1, 5, 3), 'brief'))).toMatch(/A planted .*: too few rounds to tell\./);
+    expect(String(listNotes(modelWith(1, 5, 2), 'brief'))).not.toContain('planted');
     const blind = modelWith(0);
     expect(listNotes(blind, 'brief')).toContain('A planted +2.0 % was read as +1.00 % (+1.00 % to +1.00 %).');
     expect(toView(blind).closing?.sentence).toContain(

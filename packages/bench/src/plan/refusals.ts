@@ -3,9 +3,11 @@ import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
 import { haveIds, type Draw, type Route } from 'bench-targets/catalogue/workloads/workload';
 import { refuseFirst, ToolchainError, UsageError, type Refusal } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
+import { foreseeTable } from 'bench-analysis/compare';
 import { findShortBudget } from 'bench-analysis/time-budget';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { countOf, formatBudget, formatWhole, typeBudget } from 'bench-report/format';
+import { describeNeeded } from 'bench-report/words';
 import type { BenchRequest } from './request.ts';
 import { FEWEST_WAITS, wholeWaits } from './turns.ts';
 import type { Plan } from 'bench-model/plan';
@@ -193,13 +195,19 @@ export function refuseFailOn({ failOn }: Pick<BenchRequest, 'failOn'>, plan: Pla
   ]);
 }
 
+/** A budget that is advised holds its rounds on a busy machine too, where each takes up to this many times as long. */
+const SLOW = 2;
+
 /** Throws a usage error if the budget of a plan ends before its comparisons have the rounds that they need. */
 export function refuseBudget(plan: Plan): void {
   const short = findShortBudget(plan);
   if (short === undefined) return;
   const { budgetSeconds, held, needed, enoughSeconds } = short;
+  const { fewestRounds = 2 * needed } = foreseeTable(plan);
+  const roundSeconds = (SLOW * enoughSeconds) / needed;
+  const [large, other] = [needed, fewestRounds].map((rounds) => typeBudget(rounds * roundSeconds));
   throw new UsageError(
-    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}, and a comparison needs ${needed}`,
-    `use --budget ${typeBudget(enoughSeconds)} or more`,
+    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}; ${describeNeeded(fewestRounds)}`,
+    `use --budget ${large} for a large difference, ${other} for others`,
   );
 }

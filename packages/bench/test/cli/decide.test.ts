@@ -65,8 +65,8 @@ describe.skipIf(!hasProc)('a duel', () => {
     const short = flags({ duration: 0.5, warmup: 0, connections: 2 });
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...short]);
     expect(status).toBe(2);
-    expect(stderr).toContain('allows about 0 rounds, and a comparison needs 3');
-    expect(stderr).toContain('use --budget 33s or more');
+    expect(stderr).toContain('allows about 0 rounds; a large difference needs 3 rounds, others at least 6');
+    expect(stderr).toContain('use --budget 65s for a large difference, 3m for others');
     expect(existsSync(place.results)).toBe(false);
   });
 
