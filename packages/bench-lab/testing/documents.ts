@@ -289,16 +289,10 @@ function drawRows(
       })),
   );
   const columns = Object.keys(rows[0] ?? {}) as (keyof (typeof rows)[number])[];
-  const head = columns.filter(
-    (name) =>
-      !SETTINGS.has(name) ||
-      new Set([...rows.map((row) => row[name]), ...(name === ROUNDS ? ['all'] : [])]).size > 1,
-  );
-  return drawTable(
-    head,
-    rows.map((row) => head.map((name) => row[name])),
-    WORDS,
-  );
+  const usual = { ...rows[0], [ROUNDS]: 'all' };
+  const head = columns.filter((name) => !SETTINGS.has(name) || rows.some((row) => row[name] !== usual[name]));
+  const cells = rows.map((row) => head.map((name) => row[name]));
+  return drawTable(head, cells, WORDS);
 }
 
 /** `all`, or `2–3 of 3`: the rounds of a row in which its figures of these metrics are valid, or lower bounds. */

@@ -92,8 +92,7 @@ function compareRepeats(runs: readonly StoredRun[]): ComparedRow[] {
 
 /** Returns one run with the rounds of several. */
 function joinRounds(runs: readonly StoredRun[]): StoredRun {
-  const [first] = runs;
-  if (first === undefined) throw new Error('a comparison needs a run');
+  const [first] = runs as [StoredRun];
   let before = 0;
   const trials = runs.flatMap((run) => {
     const own = run.trials.map((trial) => ({ ...trial, round: trial.round + before }));

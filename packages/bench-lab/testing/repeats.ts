@@ -37,8 +37,7 @@ export function drawRepeats(metric: MetricId, repeats: { link: string; run: Stor
   const head = ['connections', `targets, by ${label}`, ...ranks, 'a ratio moves by', 'at most'];
   const [all = '', ...others] = new Set(lines.map(([, targets]) => targets));
   if (others.length > 0) return drawTable(head, lines);
-  const table = drawTable(omitSecond(head), lines.map(omitSecond));
-  return `${table}\n\nThe targets, by ${label}: ${all}.`;
+  return `${drawTable(omitSecond(head), lines.map(omitSecond))}\n\nThe targets, by ${label}: ${all}.`;
 }
 
 /** Draws one row for each comparison, with its verdict in each run. */

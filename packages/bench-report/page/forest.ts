@@ -71,12 +71,10 @@ export function drawForest(
   width: number,
 ): Plot.PlotOptions {
   const points = rows.flatMap((row) => {
-    const { ratio, verdict, why, whole } = { why: undefined, ...row.comparison };
+    const { ratio, verdict, why, whole: { cost = verdict } = {} } = { why: undefined, ...row.comparison };
     if (ratio === undefined) return [];
     const { low, high } = ratio.interval ?? ratio.range;
     const change = formatChange(ratio.estimate);
-    const said = why === 'blind' ? why : verdict;
-    const { cost = verdict } = whole ?? {};
     return [
       {
         name: row.name,
@@ -86,7 +84,7 @@ export function drawForest(
         // What is drawn is the difference in cost, which time does not decide.
         verdict: cost,
         change,
-        words: `${change} (${said}${cost === verdict ? '' : ' in time'})`,
+        words: `${change} (${why === 'blind' ? why : verdict}${cost === verdict ? '' : ' in time'})`,
         isRange: ratio.interval === undefined,
       },
     ];

@@ -102,9 +102,8 @@ describe('the report of a run', () => {
     const notes = (trials: Trial[]) => readSigns(view(plan, trials)).join('\n');
     const one = notes([okTrial('vanilla', sampleMeasured({ cpu: 100 }))]);
     expect(one).not.toMatch(/[±≥?]/);
-    expect(
-      notes([1, 2, 3].map((round) => okTrial('vanilla', sampleMeasured({ cpu: 100 }), { round }))),
-    ).toContain('± half the range');
+    const many = notes([1, 2, 3].map((round) => okTrial('vanilla', sampleMeasured({ cpu: 100 }), { round })));
+    expect(many).toContain('± half the range');
     const bound = {
       code: 'generator-bound' as const,
       text: 'busy',
