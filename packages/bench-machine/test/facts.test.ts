@@ -10,7 +10,6 @@ describe('readFacts', () => {
     expect(facts).toMatchObject({ platform: process.platform, cores: cpus().length });
     expect(facts.ephemeralPorts?.last).toBeGreaterThan(facts.ephemeralPorts?.first ?? Infinity);
     expect(facts.somaxconn).toBeGreaterThan(0);
-    expect(Object.values(facts)).not.toContain(undefined);
   });
 });
 

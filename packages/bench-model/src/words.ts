@@ -6,8 +6,9 @@ let words: ReadonlySet<string> | undefined;
 /** Returns the words that fields of stored files are chosen from: `postgres`, `measured`, `closed`. */
 export function wordsOfSchemas(): ReadonlySet<string> {
   const folder = new URL('../schema/', import.meta.url);
+  const schemas = readdirSync(folder).filter((name) => name.endsWith('.json'));
   words ??= new Set(
-    readdirSync(folder).flatMap((name) => listWords(JSON.parse(readFileSync(new URL(name, folder), 'utf8')))),
+    schemas.flatMap((name) => listWords(JSON.parse(readFileSync(new URL(name, folder), 'utf8')))),
   );
   return words;
 }
