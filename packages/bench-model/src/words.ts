@@ -6,9 +6,10 @@ let words: ReadonlySet<string> | undefined;
 /** Returns the words that fields of stored files are chosen from: `postgres`, `measured`, `closed`. */
 export function wordsOfSchemas(): ReadonlySet<string> {
   const folder = new URL('../schema/', import.meta.url);
-  const schemas = readdirSync(folder).filter((name) => name.endsWith('.json'));
   words ??= new Set(
-    schemas.flatMap((name) => listWords(JSON.parse(readFileSync(new URL(name, folder), 'utf8')))),
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .flatMap((name) => listWords(JSON.parse(readFileSync(new URL(name, folder), 'utf8')))),
   );
   return words;
 }
@@ -16,8 +17,7 @@ export function wordsOfSchemas(): ReadonlySet<string> {
 function listWords(schema: unknown): string[] {
   if (schema === null || typeof schema !== 'object') return [];
   return Object.entries(schema).flatMap(([name, value]: [string, unknown]) => {
-    if (name === 'const') return typeof value === 'string' ? [value] : [];
-    if (name === 'enum' && Array.isArray(value)) return value.filter((one) => typeof one === 'string');
-    return listWords(value);
+    const isChosen = name === 'const' || (name === 'enum' && Array.isArray(value));
+    return isChosen ? [value].flat().filter((one) => typeof one === 'string') : listWords(value);
   });
 }
