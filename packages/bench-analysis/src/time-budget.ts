@@ -8,9 +8,10 @@ import type { Tracker } from './due.ts';
 /** A budget that does not hold the rounds that a comparison needs. */
 export interface ShortBudget {
   budgetSeconds: number;
-  /** The rounds that it holds, and those that are needed. */
+  /** The rounds that it holds, those that a large difference needs, and those of others. */
   held: number;
   needed: number;
+  fewest: number;
   /** The budget that holds them. */
   enoughSeconds: number;
 }
@@ -21,14 +22,15 @@ const LONGER_WARMUPS = 1.5;
 /** Finds out if the budget of a plan may end before any verdict, by the estimated time of its rounds. */
 export function findShortBudget(plan: Plan): ShortBudget | undefined {
   const { budgetSeconds } = plan.sequentialTest ?? {};
-  const { rows, schedule, fewestRounds = Infinity } = foreseeTable(plan);
+  const { rows, schedule, fewestRounds } = foreseeTable(plan);
   // A large difference is decided at the first look.
-  const needed = Math.min(fewestRounds, schedule[0]?.rounds ?? Infinity);
+  const needed = Math.min(fewestRounds ?? Infinity, schedule[0]?.rounds ?? Infinity);
   if (budgetSeconds === undefined || rows === 0 || needed === Infinity) return undefined;
   const perRound = LONGER_WARMUPS * secondsPerRound(plan);
   const held = Math.floor(budgetSeconds / perRound);
   const enoughSeconds = needed * perRound;
-  return held < needed ? { budgetSeconds, held, needed, enoughSeconds } : undefined;
+  const fewest = fewestRounds ?? 2 * needed;
+  return held < needed ? { budgetSeconds, held, needed, fewest, enoughSeconds } : undefined;
 }
 
 /**

@@ -19,8 +19,9 @@ import {
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { suggest } from 'bench-model/suggest';
-import { BenchError, cureForFull, orUndefined, UsageError } from 'bench-model/errors';
+import { BenchError, cureForFull, UsageError } from 'bench-model/errors';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
+import { parseJson } from 'bench-targets/catalogue/json-file';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
 import { makeFolder, readTextFile, showPath } from 'bench-machine/files';
 import { redact } from 'bench-machine/redact';
@@ -217,7 +218,7 @@ export function mendRun(folder: string): void {
   const text = textOf(file, RECORD);
   const last = text.slice(text.lastIndexOf('\n') + 1);
   if (last === '') return;
-  if (isJson(last)) writeDurably(file, '\n', 'a');
+  if (parseJson(last) !== undefined) writeDurably(file, '\n', 'a');
   else truncateSync(file, readFileSync(file).lastIndexOf(0x0a) + 1);
 }
 
@@ -256,15 +257,11 @@ export function readLines<Name extends keyof Stored>(file: string, kind: StoredK
   for (let from = 0; from < text.length;) {
     const end = text.indexOf('\n', from);
     const line = text.slice(from, end < 0 ? undefined : end);
-    if (end < 0 && !isJson(line)) break;
+    if (end < 0 && parseJson(line) === undefined) break;
     values.push(check(line, `${file}:${values.length + 1}`, kind));
     from += line.length + 1;
   }
   return values;
-}
-
-function isJson(text: string): boolean {
-  return orUndefined(() => [JSON.parse(text)]) !== undefined;
 }
 
 /** The longest file of a run that is read, in bytes: about 30,000 records. */

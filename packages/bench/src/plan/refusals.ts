@@ -3,7 +3,6 @@ import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
 import { haveIds, type Draw, type Route } from 'bench-targets/catalogue/workloads/workload';
 import { refuseFirst, ToolchainError, UsageError, type Refusal } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
-import { foreseeTable } from 'bench-analysis/compare';
 import { findShortBudget } from 'bench-analysis/time-budget';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { countOf, formatBudget, formatWhole, typeBudget } from 'bench-report/format';
@@ -202,12 +201,11 @@ const SLOW = 2;
 export function refuseBudget(plan: Plan): void {
   const short = findShortBudget(plan);
   if (short === undefined) return;
-  const { budgetSeconds, held, needed, enoughSeconds } = short;
-  const { fewestRounds = 2 * needed } = foreseeTable(plan);
+  const { budgetSeconds, held, needed, fewest, enoughSeconds } = short;
   const roundSeconds = (SLOW * enoughSeconds) / needed;
-  const [large, other] = [needed, fewestRounds].map((rounds) => typeBudget(rounds * roundSeconds));
+  const [large, other] = [needed, fewest].map((rounds) => typeBudget(rounds * roundSeconds));
   throw new UsageError(
-    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}; ${describeNeeded(fewestRounds)}`,
+    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}; ${describeNeeded(fewest)}`,
     `use --budget ${large} for a large difference, ${other} for others`,
   );
 }
