@@ -1,5 +1,5 @@
 import { HOME } from 'bench-machine/home';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expandTargets, readStacks, spreadTargets } from 'bench-targets/catalogue/stacks';
@@ -136,6 +136,9 @@ describe('the environment of a Python variant', () => {
     const installed = stdout.trim().split(' ');
     expect(installed.toSorted()).toEqual([...named, 'bench-contract', 'bench-uvicorn'].toSorted());
     expect(installed).not.toContain('httptools');
+    // Its servers find all modules compiled.
+    const modules = join(dirname(dirname(command[0] ?? '')), 'lib/python*/site-packages/{,bench_}uvicorn');
+    expect(globSync(join(modules, '__pycache__/__init__.*.pyc'))).toHaveLength(2);
   });
 });
 

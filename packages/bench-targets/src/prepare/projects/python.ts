@@ -1,5 +1,5 @@
 /** The environment of a Python project, made from its own lock by uv. The project stays as it is. */
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
@@ -46,9 +46,9 @@ export function venvArgs({ python, folder }: Pick<ProjectEnvironment, 'python' |
   return ['venv', '--quiet', '--python', existsSync(python) ? realpathSync(python) : python, folder];
 }
 
-/** Returns the folder of the compiled modules of an environment: those of its packages, and those of the program that it runs. */
-export function bytecodeIn(folder: string): string {
-  return join(folder, 'bytecode');
+/** Returns the folder of all compiled modules of a project, which stays as it is; "" for a stack of Bench, which is in its environment. */
+export function bytecodeIn(folder: string, root: string, lock?: Lock): string {
+  return lock?.kind === 'hashed' && readPyproject(root).isPackage ? '' : join(folder, 'bytecode');
 }
 
 /** Returns the path of the interpreter in an environment. */
@@ -87,7 +87,8 @@ export async function makeProjectEnvironment(
   const locked = await freeze(spec);
   if (spec.packages.length === 0) return { packages: locked, changed: [] };
   // Python takes compiled code by time and size alone, and uv unpacks several versions in one second.
-  rmSync(bytecodeIn(spec.folder), { recursive: true, force: true });
+  for (const compiled of globSync('{bytecode,lib/**/__pycache__}', { cwd: spec.folder }))
+    rmSync(join(spec.folder, compiled), { recursive: true, force: true });
   await step(spec, [...install, ...spec.packages]);
   const packages = await freeze(spec);
   const before = pins === undefined ? locked : [...packages, ...pins];
@@ -264,8 +265,7 @@ async function installItself(
 /** Lists the packages of an environment by name and version, wherever they came from. */
 async function freeze(spec: ProjectEnvironment): Promise<string[]> {
   const list = ['pip', 'list', '--quiet', '--format=json', '--python', pythonIn(spec.folder)];
-  const text = await step(spec, list);
-  const found = JSON.parse(text) as { name: string; version: string }[];
+  const found = JSON.parse(await step(spec, list)) as { name: string; version: string }[];
   return found.map(({ name, version }) => `${name}==${version}`);
 }
 
@@ -281,7 +281,7 @@ async function step(
     UV_PROJECT_ENVIRONMENT: folder,
     POETRY_VIRTUALENVS_CREATE: 'false',
     PYTHONDONTWRITEBYTECODE: '1',
-    PYTHONPYCACHEPREFIX: bytecodeIn(folder),
+    PYTHONPYCACHEPREFIX: bytecodeIn(folder, root, lock),
     VIRTUAL_ENV: undefined,
     ...(until === undefined ? {} : { UV_EXCLUDE_NEWER: until }),
   };

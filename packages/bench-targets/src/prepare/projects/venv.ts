@@ -41,7 +41,7 @@ export async function preparePython(
     return { ...runOn(known, found, placeIn(root, python), { env }), digest, installed: [] };
   }
   const { folder: environment, origin, changed, packages: all } = made;
-  const env = { VIRTUAL_ENV: environment, PYTHONPYCACHEPREFIX: bytecodeIn(environment) };
+  const env = { VIRTUAL_ENV: environment, PYTHONPYCACHEPREFIX: bytecodeIn(environment, stack.root, lock) };
   return {
     ...runOn(known, found, placeIn(root, pythonIn(environment)), { list: lock?.file, env }),
     digest,
