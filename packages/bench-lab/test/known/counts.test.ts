@@ -111,27 +111,20 @@ describe('a sound server that several generators load', () => {
 describe('each class of error is counted as the server counted it', () => {
   const spoiled = AMOUNT / Number(EVERY);
 
-  it.each([
-    ['status 500', '--status-500-every', 'non2xx'],
-    ['a reset', '--reset-every', 'reset'],
-    ['a closed connection', '--close-early-every', 'closedEarly'],
-  ] as const)('%s instead of some responses', async (_, fault, kind) => {
-    const seen = await rig.measure({ planted: [...SOUND, fault, EVERY], bench: LOAD });
-    expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - spoiled, [kind]: spoiled });
+  it('status 500 instead of some responses', async () => {
+    const seen = await rig.measure({ planted: [...SOUND, '--status-500-every', EVERY], bench: LOAD });
+    expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - spoiled, non2xx: spoiled });
     expectAgreement(seen);
     expect(seen.trial.status).not.toBe('failed');
     expect(reasonsOf(seen)).toEqual(['errors']);
     expect(reasonOf(seen, 'errors')).toMatchObject({
-      text: expect.stringContaining(`(${describeCount(kind, spoiled)})`) as string,
+      text: expect.stringContaining(`(${describeCount('non2xx', spoiled)})`) as string,
       invalidates: [],
     });
   });
 
-  it.each([
-    ['another body of the same length', '--wrong-body-every'],
-    ['a body of another length', '--wrong-length-every'],
-  ])('%s in some responses fails the trial', async (_, fault) => {
-    const seen = await rig.measure({ planted: [...SOUND, fault, EVERY], bench: LOAD });
+  it('another body in some responses fails the trial', async () => {
+    const seen = await rig.measure({ planted: [...SOUND, '--wrong-body-every', EVERY], bench: LOAD });
     expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - spoiled, mismatch: spoiled });
     expectAgreement(seen);
     expect(seen.trial.status).toBe('failed');
@@ -166,6 +159,8 @@ describe('each class of error is counted as the server counted it', () => {
     expect(bodiesHashed).toBe(lifetime.ok + lifetime.mismatch + lifetime.non2xx);
     expectAgreement(seen);
     expect(reasonsOf(seen)).toEqual(['wrong-answers', 'errors']);
+    for (const kind of ['non2xx', 'reset', 'closedEarly'])
+      expect(reasonOf(seen, 'errors').text).toContain(describeCount(kind, 3));
   });
 });
 
