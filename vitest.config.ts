@@ -15,7 +15,7 @@ const IS_CI = process.env['CI'] !== undefined;
 const passed = isWhole && !IS_CI ? new Passed() : undefined;
 const unchanged = passed?.list() ?? [];
 
-/** Most tests wait for servers to start and stop: two files at a time would leave two cores idle, and six took no less time. */
+/** Most tests wait for servers to start and stop: two files at a time would leave two cores idle, and six disturb what is measured. */
 const maxWorkers = 4;
 
 // The tests start hundreds of Node processes: none of them compiles the same file twice.
@@ -31,12 +31,13 @@ const sharing = all.filter((file) => !replacing.includes(file));
 
 /**
  * The order of files: those that start no server run beside the preparation, those that wait for one most of their time come
- * before the others, which then fill the gaps.
+ * before the others, which then fill the gaps, and those of faults, which are long, not last.
  */
 const ORDER = [
   /\/bench-(model|statistics|analysis|report)\/test\//,
   /\/test\/known\//,
   /\/test\/contract\//,
+  /\/test\/faults\//,
   /./,
 ];
 
