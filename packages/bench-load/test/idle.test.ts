@@ -45,7 +45,7 @@ function expectExact({ counts, lifetime }: LoadResult): void {
     expect(Object.values(rest).reduce((total, one) => total + one, 0)).toBe(sent);
 }
 
-describe('a connection that the server closed while it was idle', () => {
+describe('a connection that the server closed while it was idle', { concurrent: true }, () => {
   it('is no failure: the request that meets the close is sent again, once', async () => {
     const ids: string[] = [];
     const seen = await load(
@@ -83,7 +83,7 @@ describe('a connection that the server closed while it was idle', () => {
   });
 });
 
-describe('a connection that was closed for another reason', () => {
+describe('a connection that was closed for another reason', { concurrent: true }, () => {
   it('fails its request if a new connection is closed without a response, too', async () => {
     let requests = 0;
     const seen = await load((socket, { number }) => {

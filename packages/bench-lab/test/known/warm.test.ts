@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { runSync } from 'bench-machine/subprocess';
 import { openRig, type Seen } from './rig.ts';
@@ -35,7 +35,7 @@ function measure(
     variants: { known: { command } },
     ...fields,
   };
-  const file = join(folder, 'stack.json');
+  const file = join(folder, `stack-${compileSeconds}.json`);
   writeFileSync(file, JSON.stringify(manifest));
   const bench = ['--connections', '10', '--duration', '1', '--warmup', 'auto'];
   return rig.measure({ planted: 'known', stack: readManifest(file), bench });
@@ -47,8 +47,8 @@ function costOf({ trial }: Seen): number {
 
 const codesOf = ({ trial }: Seen): string[] => trial.reasons.map(({ code }) => code);
 
-describe('a server whose compiler has a thread of its own', () => {
-  it('is loaded until that has rested for three seconds, through its pauses', async () => {
+describe('a server whose compiler has a thread of its own', { concurrent: true }, () => {
+  it('is loaded until that has rested for three seconds, through its pauses', async ({ expect }) => {
     const seen = await measure({ compileSeconds: 12 });
     // A pause ends a shorter one; part of the 12 s is over when the load begins.
     expect(seen.trial.warmupSeconds).toBeGreaterThan(8);
@@ -56,13 +56,13 @@ describe('a server whose compiler has a thread of its own', () => {
     expect(codesOf(seen)).not.toContain('compiling');
   });
 
-  it('is loaded as long if each of its responses takes two seconds', async () => {
+  it('is loaded as long if each of its responses takes two seconds', async ({ expect }) => {
     const seen = await measure({ waitMs: 2000, compileSeconds: 20 });
     expect(seen.trial.warmupSeconds).toBeGreaterThan(6);
     expect(costOf(seen)).toBeLessThan(2 * REQUEST_US);
   }, 120_000);
 
-  it('is measured all the same if it never rests: its share is named, and no figure is taken away', async () => {
+  it('is measured if it never rests: its share is named, and no figure is taken away', async ({ expect }) => {
     const seen = await measure({ compileSeconds: -1 }, { warmupTimeoutSeconds: 6 });
     expect(seen.trial.warmupSeconds).toBeGreaterThan(5);
     expect(seen.trial.warmupSeconds).toBeLessThan(20);

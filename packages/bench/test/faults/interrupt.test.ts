@@ -64,7 +64,7 @@ const MOMENTS: Moment[] = [
   },
 ];
 
-describe.skipIf(!hasProc)('one Ctrl-C in a terminal, which arrives twice', () => {
+describe.skipIf(!hasProc)('one Ctrl-C in a terminal, which arrives twice', { concurrent: true }, () => {
   it.for(MOMENTS)('$when', async ({ args, reached, says, kept, launcher = FORWARDER }, { expect }) => {
     await using place = new Place();
     const running = place.startInTerminal(`${launcher} ${args}`);

@@ -315,7 +315,7 @@ function drip(socket: Socket, head: string): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-describe('a server that never completes a response', () => {
+describe('a server that never completes a response', { concurrent: true }, () => {
   const ENDLESS = /the response did not end within (0\.2|1) s/;
   it.for<[string, (socket: Socket) => void, RegExp]>([
     [
