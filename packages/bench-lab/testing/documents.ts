@@ -13,7 +13,7 @@ import { toModel } from 'bench-report/model/model';
 import { showLimit, showMetric, tellLimits } from 'bench-report/cells';
 import { toScalingView } from '../../bench-report/src/scaling.ts';
 import { toView } from 'bench-report/view';
-import { readPool } from '../src/results/pool.ts';
+import { type Pool, readPool } from '../src/results/pool.ts';
 import { listDocuments } from '../../../scripts/checks/documents.ts';
 import { drawCommand } from './commands-table.ts';
 import { drawTable } from './draw-table.ts';
@@ -80,8 +80,8 @@ const PICTURE_OF: Record<string, (words: string[]) => Picture> = {
   picture: pictureOf,
   /** `terminal ID NAME`: a service of `packages/bench-lab/examples` from `init` to the verdict, as a picture of a terminal. */
   terminal: ([id = '', name = '']) => toTerminal(name, linesOf(id, name, IN_TERMINAL)),
-  /** `planted ID`: what the comparisons of a pool of `pnpm bench:power` found, as a picture. */
-  planted: ([id = '']) => toPlanted(readPool(folderOf(id)), id),
+  /** `planted ID ID`: what the comparisons of pools of `bench-http power` found together, as a picture. */
+  planted: (ids) => toPlanted(new Map(ids.map((id) => [id, readPublishedPool(id)]))),
   /** `flame ID`: where the first difference that `--why` explained in a run is spent, as a picture. */
   flame: ([id = '']) => toFlame(readRun(folderOf(id))),
   /** `ratios ID ID`: the comparisons by CPU per request in a run and its repeats, as a picture. */
@@ -138,10 +138,9 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   verdicts: (ids, path) =>
     drawVerdicts(ids.map((id) => ({ link: linkFrom(path, id), table: compareOf(readPublished(id)) }))),
 
-  /** `power ID`: as `pnpm bench:power` prints it. */
+  /** `power ID`: as `bench-http power` prints it. */
   power: ([id = '']) => {
-    const pool = readPool(folderOf(id));
-    if (pool === undefined) throw new Error(`no pool ${id}`);
+    const pool = readPublishedPool(id);
     return fence(renderPower(pool, summarisePool(pool.entries)));
   },
 
@@ -161,33 +160,22 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
   /** `examples ID`: how each recorded service was started, and the verdicts on its second commit. */
   examples: ([id = '']) =>
-    drawTable(
-      ['service', 'started by', 'verdict on the second commit'],
-      globSync('*.txt', { cwd: folderOf(id) })
-        .toSorted()
-        .map((file) => {
-          const name = basename(file, '.txt');
-          const started = linesOf(id, name, /^started /).map((line) => line.split(/ {2,}|, which/)[1] ?? '');
-          const verdicts = linesOf(id, name, IN_EXAMPLE).flatMap(
-            (line) => /(?:slower|faster|same|undecided): .*?\)/.exec(line) ?? [],
-          );
-          return [name, started.map((command) => `\`${command}\``).join('<br>'), verdicts.join('<br>')];
-        }),
-    ),
+    drawServices(id, ['service', 'started by', 'verdict on the second commit'], (name) => {
+      const started = linesOf(id, name, /^started /).map((line) => line.split(/ {2,}|, which/)[1] ?? '');
+      const verdicts = linesOf(id, name, IN_EXAMPLE).flatMap(
+        (line) => /(?:slower|faster|same|undecided): .*?\)/.exec(line) ?? [],
+      );
+      return [started.map((command) => `\`${command}\``).join('<br>'), verdicts.join('<br>')];
+    }),
 
   /** `told ID`: the last verdict on each recorded service, and the line or the finding that Bench named. */
   told: ([id = '']) =>
-    drawTable(
-      ['service', 'verdict', 'cause or finding'],
-      globSync('*.txt', { cwd: folderOf(id) })
-        .toSorted()
-        .map((file) => {
-          const lines = linesOf(id, basename(file, '.txt'), /./);
-          const verdicts = lines.flatMap((line) => / × .+?((?:\w+): .+?[;)])/.exec(line)?.[1] ?? []);
-          const [told] = lines.flatMap((line) => TOLD.exec(line)?.slice(1).find(Boolean) ?? []);
-          return [basename(file, '.txt'), verdicts.at(-1)?.replace(/;$/, '') ?? '', told ?? ''];
-        }),
-    ),
+    drawServices(id, ['service', 'verdict', 'cause or finding'], (name) => {
+      const lines = linesOf(id, name, /./);
+      const verdicts = lines.flatMap((line) => / × .+?((?:\w+): .+?[;)])/.exec(line)?.[1] ?? []);
+      const [told] = lines.flatMap((line) => TOLD.exec(line)?.slice(1).find(Boolean) ?? []);
+      return [verdicts.at(-1)?.replace(/;$/, '') ?? '', told ?? ''];
+    }),
 
   /** `rows goodput cpu of ID ID [at 100] [for TARGET TARGET]`: chosen columns and rows of runs in one table. */
   rows: (words, path) => {
@@ -215,6 +203,16 @@ const TOLD = /^ {2}(\S+:\d+ .+\(\): .+|\S+ \S+ of .+ in .+)\.$|Found: .+? at [\d
 const IN_TERMINAL =
   /^(?:\$ |started |asked |wrote |target +against |\S+\[.+(?: × |more CPU)| {2}[Rr]atios of| {2}\S+:\d+ .+\.$| {2}Each request)/;
 
+/** Draws a row for each recorded service of a run: its name, and these cells. */
+function drawServices(id: string, head: string[], cellsOf: (name: string) => string[]): string {
+  const files = globSync('*.txt', { cwd: folderOf(id) }).toSorted();
+  const names = files.map((file) => basename(file, '.txt'));
+  return drawTable(
+    head,
+    names.map((name) => [name, ...cellsOf(name)]),
+  );
+}
+
 /** Returns the lines of a recorded service that match a pattern. */
 function linesOf(id: string, name: string, shown: RegExp): string[] {
   const lines = readFileSync(join(folderOf(id), `${name}.txt`), 'utf8')
@@ -225,6 +223,12 @@ function linesOf(id: string, name: string, shown: RegExp): string[] {
 
 function folderOf(id: string): string {
   return join(HOME.results, 'published', id);
+}
+
+function readPublishedPool(id: string): Pool {
+  const pool = readPool(folderOf(id));
+  if (pool === undefined) throw new Error(`no pool ${id}`);
+  return pool;
 }
 
 /** The address of a published run, from a document. */

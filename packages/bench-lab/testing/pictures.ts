@@ -3,13 +3,15 @@ import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 import { readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { axisFrom0, fitNames } from '../../bench-report/page/axes.ts';
+import { axisFrom0, roomFor, tellRounds } from '../../bench-report/page/axes.ts';
+import { layOutRows, writeBeside } from '../../bench-report/page/bars.ts';
 import { summarise, type Row } from 'bench-analysis/summary';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showMetric } from 'bench-report/cells';
 import { describeConnections } from 'bench-report/format';
 import { describeWorkload } from 'bench-report/plan';
 import { describeMachine } from 'bench-report/view';
+import { listAll } from 'bench-report/words';
 import type { StoredRun } from 'bench-analysis/results/store';
 
 /** The folder of the pictures, from the root of the repository. */
@@ -31,11 +33,14 @@ export interface Picture {
   draw: (theme: Theme) => string;
 }
 
-const WIDTH = 760;
-const MARGIN = { top: 44, right: 100, bottom: 72, left: 16 };
-/** The width of a character of a figure beside a bar, in px. */
-const CHARACTER = 8.5;
+/** The width of a chart, in px. */
+export const WIDTH = 760;
+/** The room above a chart, on the left of its title, and for each line below it. */
+const TOP = 44;
+const LEFT = 16;
+const LINE = 17;
 const ROW = 34;
+const AXIS = 24;
 
 /** Plans the picture of a metric, from a run with the trials of one rung. */
 export function toPicture(run: StoredRun, id: MetricId): Picture {
@@ -51,7 +56,7 @@ export function toPicture(run: StoredRun, id: MetricId): Picture {
     name: `${run.plan.workload}-${id}-at-${connections}`,
     alt: `${title}: ${sorted.map((row) => `${row.target} ${showMetric(id, row)}`).join(', ')}`,
     width: WIDTH,
-    draw: (theme) => drawBars(sorted, run, { id, title, theme }),
+    draw: (theme) => drawPlot(theme, { title, below: describeRun(run, sorted, id) }, drawBars(sorted, id)),
   };
 }
 
@@ -71,39 +76,38 @@ export function embedPicture(picture: Picture, path: string): string {
   ].join('\n');
 }
 
+/** `Run 20261130-104535-requests`; of further runs on the same day with the same workload, the time. */
+export function nameRuns([first = '', ...others]: readonly string[]): string {
+  const alike = new RegExp(`^${first.replace(/-\d+-/, '-(\\d+)-')}$`);
+  const names = listAll([first, ...others.map((run) => run.replace(alike, '$1'))]);
+  return `Run${others.length > 0 ? 's' : ''} ${names}`;
+}
+
 function medianOf({ figures }: Row, id: MetricId): number {
   return figures[id]?.median ?? 0;
 }
 
-function drawBars(
-  rows: Row[],
-  run: StoredRun,
-  { id, title, theme }: { id: MetricId; title: string; theme: Theme },
-): string {
+function drawBars(rows: Row[], id: MetricId): Plot.PlotOptions {
   const bars = rows.flatMap((row) => {
     const figure = row.figures[id];
     const isSound = figure?.valid === true && !figure.atLeast;
-    return figure === undefined ? [] : [{ ...figure, ...row, name: nameBar(row), isSound }];
+    return figure === undefined ? [] : [{ ...figure, ...row, name: `${row.target}, ${row.class}`, isSound }];
   });
-  const { margin, axis } = fitNames(
+  const { room, layout } = layOutRows(
     bars.map(({ name }) => name),
     WIDTH,
+    roomFor(bars.map((row) => showMetric(id, row))),
   );
-  const marginLeft = margin + MARGIN.left;
-  const longest = Math.max(...bars.map((row) => showMetric(id, row).length));
-  const marginRight = Math.max(MARGIN.right, 20 + CHARACTER * longest);
-  const spans = bars.map(({ most }) => most);
-  const placed = { frameAnchor: 'bottom-left', textAnchor: 'start', dx: MARGIN.left - marginLeft } as const;
-  return drawPlot(theme, {
-    width: WIDTH,
-    height: MARGIN.top + bars.length * ROW + MARGIN.bottom,
-    marginTop: MARGIN.top,
-    marginRight,
-    marginBottom: MARGIN.bottom,
-    marginLeft,
-    style: { fontSize: '14px' },
-    x: axisFrom0(id, spans, WIDTH - marginLeft - marginRight),
-    y: { ...axis, padding: 0.3 },
+  return {
+    ...layout,
+    height: bars.length * ROW + AXIS,
+    marginBottom: AXIS,
+    x: axisFrom0(
+      id,
+      bars.map(({ most }) => most),
+      room,
+    ),
+    y: { ...layout.y, padding: 0.3 },
     marks: [
       Plot.barX(bars, {
         y: 'name',
@@ -114,29 +118,45 @@ function drawBars(
       Plot.ruleY(bars, { y: 'name', x1: 'least', x2: 'most', stroke: 'var(--text)', strokeWidth: 1.5 }),
       Plot.tickX(bars, { y: 'name', x: 'least', inset: 7, stroke: 'var(--text)', strokeWidth: 1.5 }),
       Plot.tickX(bars, { y: 'name', x: 'most', inset: 7, stroke: 'var(--text)', strokeWidth: 1.5 }),
-      Plot.text(bars, {
-        y: 'name',
-        frameAnchor: 'right',
-        textAnchor: 'start',
-        dx: 10,
-        text: (row: Row) => showMetric(id, row),
-      }),
+      writeBeside(bars, 'name', (row) => showMetric(id, row)),
+    ],
+  };
+}
+
+/** The texts around a chart: its title, and the lines below it. */
+interface Around {
+  title: string;
+  below: string[];
+}
+
+/** Draws a chart as an SVG file with the colours of one theme. Its height is without these texts. */
+export function drawPlot(theme: Theme, { title, below }: Around, chart: Plot.PlotOptions): string {
+  const { document } = parseHTML('<!doctype html><html></html>');
+  const { height = 0, marginBottom = 0, marginLeft = 0, marks = [] } = chart;
+  const bottom = 14 + LINE * below.length;
+  const placed = { textAnchor: 'start', dx: -marginLeft } as const;
+  const svg = Plot.plot({
+    ...chart,
+    document,
+    style: { fontSize: '13px' },
+    width: WIDTH,
+    height: TOP + height + bottom,
+    marginTop: TOP,
+    marginBottom: marginBottom + bottom,
+    marginLeft: marginLeft + LEFT,
+    marks: [
+      ...marks,
       Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -30, fontSize: 16, fontWeight: 600 }),
-      Plot.text([describeRun(run, id)], {
+      Plot.text([below.join('\n')], {
         ...placed,
-        dy: 62,
+        frameAnchor: 'bottom-left',
+        dy: marginBottom + bottom - 10,
         lineHeight: 1.4,
         fontSize: 12,
         fill: 'var(--faint)',
       }),
     ],
-  });
-}
-
-/** Draws a chart as an SVG file with the colours of one theme. */
-export function drawPlot(theme: Theme, options: Plot.PlotOptions): string {
-  const { document } = parseHTML('<!doctype html><html></html>');
-  const svg = Plot.plot({ ...options, document }) as {
+  }) as {
     outerHTML: string;
     setAttribute: (name: string, value: string) => void;
   };
@@ -145,21 +165,17 @@ export function drawPlot(theme: Theme, options: Plot.PlotOptions): string {
   return toFile(svg.outerHTML, theme);
 }
 
-function nameBar(row: Row): string {
-  return `${row.target}, ${row.class}`;
-}
-
 /** Returns the lines below the chart. */
-function describeRun({ plan, host }: StoredRun, id: MetricId): string {
-  const marks = describeMarks(plan.rounds, id);
-  return [`${marks} Workload ${describeWorkload(plan)}, run ${plan.run}.`, `${describeMachine(host)}.`].join(
-    '\n',
-  );
+function describeRun({ plan, host }: StoredRun, rows: Row[], id: MetricId): string[] {
+  const rounds = tellRounds(rows.flatMap(({ figures }) => figures[id]?.rounds ?? []));
+  const marks = rounds === '1 round' ? 'One round.' : describeMarks(rounds, id);
+  return [`${marks} Workload ${describeWorkload(plan)}, run ${plan.run}.`, `${describeMachine(host)}.`];
 }
 
-function describeMarks(rounds: number, id: MetricId): string {
-  if (id === 'capacity') return `Bars: capacities over ${rounds} rounds. Lines: their 95 % intervals.`;
-  return rounds === 1 ? 'One round.' : `Bars: medians of ${rounds} rounds. Lines: the range of the rounds.`;
+function describeMarks(rounds: string, id: MetricId): string {
+  return id === 'capacity'
+    ? `Bars: capacities over ${rounds}. Lines: their 95 % intervals.`
+    : `Bars: medians of ${rounds}. Lines: the range of the rounds.`;
 }
 
 /** Returns an SVG file with the colours of one theme. */

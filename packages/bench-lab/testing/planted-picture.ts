@@ -1,14 +1,15 @@
-/** A picture of what the comparisons of a pool found, beside what was planted. */
+/** A picture of what the comparisons of pools found, beside what was planted. */
 import * as Plot from '@observablehq/plot';
 import type { Verdict } from 'bench-model/options';
+import { formatShare } from 'bench-report/format';
 import { describeMachine } from 'bench-report/view';
 import { summarisePool } from '../src/analyse/power.ts';
 import type { Pool } from '../src/results/pool.ts';
-import { drawPlot, type Picture, type Theme } from './pictures.ts';
+import { drawPlot, nameRuns, type Picture, WIDTH } from './pictures.ts';
 
-const WIDTH = 760;
 const ROW = 44;
-const MARGIN = { top: 44, right: 16, bottom: 48, left: 190 };
+/** A smaller share of a row has no room for a word. */
+const NARROW = 0.15;
 
 /** The verdicts from left to right, with their colours. */
 const FILLS: Record<Verdict, string> = {
@@ -26,46 +27,42 @@ interface Part {
   count: number;
 }
 
-/** Plans the picture of a pool of `pnpm bench:power`: for each planted effect, the share of each verdict. */
-export function toPlanted(pool: Pool | undefined, id: string): Picture {
-  if (pool === undefined) throw new Error(`no pool ${id}`);
-  const effects = summarisePool(pool.entries);
-  const parts = effects.flatMap(({ effect, deferred, tests, verdicts }): Part[] => {
-    const share = `+${(100 * effect).toFixed(1).replace('.0', '')} % CPU`;
-    const row = effect === 0 ? 'nothing added' : `${share} ${deferred ? '50 ms later' : 'added'}`;
+/** Plans the picture of pools of `bench-http power` by their names: for each planted effect, the share of each verdict in all. */
+export function toPlanted(pools: ReadonlyMap<string, Pool>): Picture {
+  const all = [...pools.values()];
+  const tests = all.flatMap(({ entries }) => entries);
+  const [threshold = 0, ...others] = new Set(tests.map((test) => test.threshold));
+  if (others.length > 0) throw new Error(`a picture of pools with one threshold, not also ${others.join()}`);
+  const parts = summarisePool(tests).flatMap(({ effect, deferred, tests: { length }, verdicts }): Part[] => {
+    const added = `+${formatShare(effect)} CPU ${deferred ? '50 ms later' : 'added'}`;
+    const row = effect === 0 ? 'nothing added' : added;
     let from = 0;
     return (Object.keys(FILLS) as Verdict[]).flatMap((verdict) => {
       const count = verdicts[verdict];
-      const part = count / tests.length;
+      const part = count / length;
       from += part;
       return count === 0 ? [] : [{ row, verdict, count, share: part, from: from - part }];
     });
   });
-  const threshold = effects[0]?.tests[0]?.threshold ?? 0;
   const title = 'Two builds of one server: what comparisons of at most two minutes said';
   const below = [
-    `Smallest difference that matters: ${100 * threshold} %. Run ${id}.`,
-    `${describeMachine(pool.host)}.`,
-  ].join('\n');
+    `Smallest difference that matters: ${formatShare(threshold)}. ${nameRuns([...pools.keys()])}.`,
+    ...new Set(all.map(({ host }) => `${describeMachine(host)}.`)),
+  ];
   return {
     name: 'planted',
     alt: `${title}: ${parts.map(({ row, count, verdict }) => `${row}, ${count} ${verdict}`).join('; ')}`,
     width: WIDTH,
-    draw: (theme) => draw(parts, { title, below }, theme),
+    draw: (theme) => drawPlot(theme, { title, below }, draw(parts)),
   };
 }
 
-function draw(parts: Part[], { title, below }: { title: string; below: string }, theme: Theme): string {
+function draw(parts: Part[]): Plot.PlotOptions {
   const rows = [...new Set(parts.map(({ row }) => row))];
-  const placed = { frameAnchor: 'bottom-left', textAnchor: 'start', dx: -MARGIN.left + 16 } as const;
-  return drawPlot(theme, {
-    width: WIDTH,
-    height: MARGIN.top + rows.length * ROW + MARGIN.bottom,
-    marginTop: MARGIN.top,
-    marginRight: MARGIN.right,
-    marginBottom: MARGIN.bottom,
-    marginLeft: MARGIN.left,
-    style: { fontSize: '14px' },
+  return {
+    height: rows.length * ROW,
+    marginRight: 16,
+    marginLeft: 174,
     x: { axis: null, domain: [0, 1] },
     y: { domain: rows, label: null, tickSize: 0, padding: 0.25 },
     marks: [
@@ -80,12 +77,10 @@ function draw(parts: Part[], { title, below }: { title: string; below: string },
       Plot.text(parts, {
         y: 'row',
         x: ({ from, share }: Part) => from + share / 2,
-        text: ({ count, verdict }: Part) => `${count} ${verdict}`,
+        text: ({ count, verdict, share }: Part) => (share < NARROW ? `${count}` : `${count} ${verdict}`),
         fill: ({ verdict }: Part) => (verdict === 'undecided' ? 'var(--text)' : 'var(--page)'),
         fontWeight: 600,
       }),
-      Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -30, fontSize: 16, fontWeight: 600 }),
-      Plot.text([below], { ...placed, dy: 38, lineHeight: 1.4, fontSize: 12, fill: 'var(--faint)' }),
     ],
-  });
+  };
 }

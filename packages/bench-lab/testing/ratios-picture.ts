@@ -1,19 +1,13 @@
 /** A picture of comparisons: each ratio with its interval, as the report draws it. */
-import * as Plot from '@observablehq/plot';
 import type { ComparedRow } from 'bench-analysis/compare';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { describeVerdict } from 'bench-report/compare';
 import { nameCell, nameTarget } from 'bench-report/format';
 import { describeMachine } from 'bench-report/view';
-import { listAll } from 'bench-report/words';
 import { drawForest } from '../../bench-report/page/forest.ts';
-import { drawPlot, type Picture, type Theme } from './pictures.ts';
+import { drawPlot, nameRuns, type Picture, WIDTH } from './pictures.ts';
 import { compareOf } from './repeats.ts';
-
-const WIDTH = 760;
-const TITLE = 40;
-const CAPTION = 61;
 
 /** Plans the picture of CPU per request against the baselines of these runs. Repeats count as one run with all rounds. */
 export function toRatios(runs: readonly StoredRun[]): Picture {
@@ -28,61 +22,31 @@ export function toRatios(runs: readonly StoredRun[]): Picture {
   });
   const baselines = new Set(all.map(({ baseline }) => baseline));
   const title = `CPU per request against ${nameBaseline(baselines)}, lower is better`;
-  const below = `Lines: 95 % intervals. Grey: less than 2 %.\n${nameRuns(runs)}.\n${describeMachine(first.host)}.`;
+  const below = [
+    'Lines: 95 % intervals. Grey: less than 2 %.',
+    `${nameWithRounds(runs)}.`,
+    `${describeMachine(first.host)}.`,
+  ];
+  const forest = drawForest(rows, { threshold: DEFAULT_THRESHOLD, better: 'lower' }, WIDTH);
   return {
     name: `ratios-${first.plan.run}`,
     alt: `${title}: ${rows.map(({ name, words }) => `${name} ${words}`).join(', ')}`,
     width: WIDTH,
-    draw: (theme) => draw(rows, { title, below }, theme),
+    draw: (theme) => drawPlot(theme, { title, below }, forest),
   };
 }
 
-/** `Run 20261130-104535-requests, of 8 rounds`; of further runs on the same day with the same workload, the time. */
-function nameRuns(runs: readonly StoredRun[]): string {
-  const [first = '', ...others] = runs.map(({ plan }) => plan.run);
-  const alike = new RegExp(`^${first.replace(/-\d+-/, '-(\\d+)-')}$`);
-  const names = listAll([first, ...others.map((run) => run.replace(alike, '$1'))]);
+/** `Run 20261130-104535-requests, of 8 rounds`. */
+function nameWithRounds(runs: readonly StoredRun[]): string {
+  const names = nameRuns(runs.map(({ plan }) => plan.run));
   const rounds = new Set(runs.map(({ trials }) => Math.max(...trials.map(({ round }) => round))));
-  return `Run${others.length > 0 ? `s ${names}, each` : ` ${names},`} of ${[...rounds].join(' or ')} rounds`;
+  return `${names},${runs.length > 1 ? ' each' : ''} of ${[...rounds].join(' or ')} rounds`;
 }
 
 /** The one baseline, or the runtime of all. */
 function nameBaseline(baselines: ReadonlySet<string>): string {
   const [one = ''] = baselines;
   return baselines.size === 1 ? one : `the same on ${one.split('@')[1] ?? one}`;
-}
-
-function draw(
-  rows: { name: string; comparison: ComparedRow['comparison']; words: string }[],
-  { title, below }: { title: string; below: string },
-  theme: Theme,
-): string {
-  const forest = drawForest(rows, { threshold: DEFAULT_THRESHOLD, better: 'lower' }, WIDTH);
-  const { height = 0, marginBottom = 0, marginLeft: margin = 0 } = forest;
-  // Fonts can be wider than usual.
-  const marginLeft = margin + 12;
-  const placed = { textAnchor: 'start', dx: 8 - marginLeft } as const;
-  return drawPlot(theme, {
-    ...forest,
-    width: WIDTH,
-    height: height + TITLE + CAPTION,
-    marginTop: TITLE,
-    marginBottom: marginBottom + CAPTION,
-    marginLeft,
-    style: { fontSize: '13px' },
-    marks: [
-      ...(forest.marks ?? []),
-      Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -26, fontSize: 16, fontWeight: 600 }),
-      Plot.text([below], {
-        ...placed,
-        frameAnchor: 'bottom-left',
-        dy: CAPTION + 22,
-        lineHeight: 1.4,
-        fontSize: 12,
-        fill: 'var(--faint)',
-      }),
-    ],
-  });
 }
 
 /** Compares over the rounds of all repeats together: runs with the same targets. */

@@ -4,6 +4,7 @@ import { formatShare, nameCell } from '../src/format.ts';
 import { showMetric } from '../src/cells.ts';
 import type { Page } from '../src/html/data.ts';
 import type { PageVerdict } from '../src/html/verdict.ts';
+import { tellRounds } from './axes.ts';
 import { drawCharts, picture } from './chart.ts';
 import { toForest } from './comparisons.ts';
 import { element } from './elements.ts';
@@ -22,6 +23,8 @@ interface Shot {
   label: string;
   /** What it shows. */
   key: string;
+  /** The rounds that count in it. */
+  rounds: string;
   picture: () => HTMLElement;
 }
 
@@ -36,8 +39,10 @@ export function showAnswer(page: Page): Element[] {
   if (first === undefined) return [heading];
   const key = element('p', { class: 'key' });
   const place = element('div');
+  const footer = element('p', { class: 'key' });
   const show = (shot: Shot): void => {
     key.textContent = shot.key;
+    footer.textContent = `${shot.rounds}, ${page.machine}`;
     place.replaceChildren(shot.picture());
     drawCharts(place);
   };
@@ -52,8 +57,11 @@ export function showAnswer(page: Page): Element[] {
       buildSwitch(shots, show),
       place,
       key,
-      element('p', { class: 'key' }, `${page.machine}.`),
-      buildCopies(page, () => place.querySelector('svg'), heading.textContent),
+      footer,
+      buildCopies(page.repeat, async () => {
+        const drawn = place.querySelector('svg');
+        if (drawn !== null) await copyPicture(drawn, heading.textContent, footer.textContent);
+      }),
     ),
   ];
 }
@@ -99,14 +107,11 @@ function buildCopy(label: string, copy: () => Promise<void>): Element {
 }
 
 /** Buttons that copy the picture, and the command that measures the same again. */
-function buildCopies({ repeat, machine }: Page, svg: () => SVGElement | null, title: string): Element {
+function buildCopies(repeat: Page['repeat'], copy: () => Promise<void>): Element {
   return element(
     'p',
     { class: 'copies' },
-    buildCopy('Copy the picture', async () => {
-      const drawn = svg();
-      if (drawn !== null) await copyPicture(drawn, title, machine);
-    }),
+    buildCopy('Copy the picture', copy),
     repeat === undefined
       ? undefined
       : buildCopy('Copy the command', () => navigator.clipboard.writeText(repeat)),
@@ -140,6 +145,7 @@ function compare({ comparisons, metric }: Page): Shot[] {
     return {
       label: nameRung(connections),
       key: `${label} ${against}, at ${nameRung(connections)}, with its 95 % interval. Grey: a difference below ${formatShare(threshold)} does not matter.${countRest(own.length)}`,
+      rounds: tellRounds(shown.map(({ comparison }) => comparison.rounds)),
       picture: () =>
         picture({
           title: `The verdicts at ${nameRung(connections)}`,
@@ -161,6 +167,7 @@ function rank({ rows, metric }: Page): Shot[] {
       {
         label: place,
         key: `${label} at ${place}: ${better} is better. ${RANKS_KEY}${countRest(measured.length)}`,
+        rounds: tellRounds(shown.flatMap(({ figures }) => figures[metric]?.rounds ?? [])),
         picture: () =>
           picture({
             title: `The targets at ${place}`,

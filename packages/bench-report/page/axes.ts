@@ -2,7 +2,7 @@
 import type * as Plot from '@observablehq/plot';
 import type { TrialFigure } from 'bench-analysis/metrics';
 import { METRICS, type MetricId } from 'bench-model/metrics';
-import { FORMATS } from '../src/format.ts';
+import { countOf, FORMATS } from '../src/format.ts';
 
 /** Writes a value of a metric with its unit. */
 export function writeValue(id: MetricId, value: number): string {
@@ -14,6 +14,12 @@ export function writeTrial(id: MetricId, figure: TrialFigure | undefined): strin
   if (figure === undefined) return '—';
   const { value, atLeast, valid } = figure;
   return `${atLeast ? '≥ ' : ''}${writeValue(id, value)}${valid || atLeast ? '' : ' ?'}`;
+}
+
+/** `8 rounds`, or `2 to 3 rounds`: those that count in what a chart shows. */
+export function tellRounds(counts: readonly number[]): string {
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return `${least === most ? '' : `${least} to `}${countOf(most, 'round')}`;
 }
 
 /** A letter of the charts takes at most this much on average, in pixels: they have no font of equal widths. */

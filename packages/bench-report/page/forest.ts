@@ -81,8 +81,7 @@ export function drawForest(
         estimate: ratio.estimate,
         low,
         high,
-        // What is drawn is the difference in cost, which time does not decide.
-        verdict: cost,
+        verdict,
         change,
         words: `${change} (${why === 'blind' ? why : verdict}${cost === verdict ? '' : ' in time'})`,
         isRange: ratio.interval === undefined,

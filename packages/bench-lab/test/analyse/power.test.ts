@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { summarisePool } from '../../src/analyse/power.ts';
 import { describeEffect, renderPower } from '../../src/report/power.ts';
-import type { PooledTest } from '../../src/results/pool.ts';
+import type { Pool, PooledTest } from '../../src/results/pool.ts';
+import { toPlanted } from '../../testing/planted-picture.ts';
 import { readGoldenRun } from '../../testing/samples.ts';
 
 function sequentialTest(
@@ -27,6 +28,13 @@ function sequentialTest(
   };
 }
 
+const POOL: Pool = {
+  schema: 1,
+  host: readGoldenRun().host,
+  twins: { unitNs: 4.8, bareUs: 20, units: { base: 16_700 } },
+  entries: [sequentialTest(0.06, 'slower'), sequentialTest(0, 'undecided')],
+};
+
 describe('the summary of a pool', () => {
   it('counts verdicts by planted effect, largest first, and those after the response last', () => {
     const effects = summarisePool([
@@ -46,10 +54,14 @@ describe('the summary of a pool', () => {
   });
 
   it('is rendered with the machine that it was measured on', async () => {
-    const { host } = readGoldenRun();
-    const twins = { unitNs: 4.8, bareUs: 20, units: { base: 16_700 } };
-    const entries = [sequentialTest(0.06, 'slower'), sequentialTest(0, 'undecided')];
-    const text = renderPower({ schema: 1, host, twins, entries }, summarisePool(entries));
+    const text = renderPower(POOL, summarisePool(POOL.entries));
     await expect(text).toMatchFileSnapshot('../../testing/fixtures/golden/power.txt');
+  });
+
+  it('is drawn with that of another machine', () => {
+    const other = { ...POOL, host: { ...POOL.host, cpuModel: 'Intel Xeon' } };
+    const { alt, draw } = toPlanted(new Map(Object.entries({ one: POOL, other })));
+    expect(alt).toContain('+6 % CPU added, 2 slower; nothing added, 2 undecided');
+    expect(draw('light')).toMatch(/Runs one and other\..+2 cores.+Intel Xeon/s);
   });
 });
