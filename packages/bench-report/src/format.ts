@@ -118,9 +118,11 @@ export function formatBudget(seconds: number): string {
   return seconds < 300 ? `${seconds} s` : formatSpan(seconds);
 }
 
-/** `90s`, `11m`: a span as it is typed, rounded up. */
+/** `90s`, `2.5m`, `11m`: a span as it is typed, rounded up. */
 export function typeBudget(seconds: number): string {
-  return seconds <= 120 ? `${Math.ceil(seconds)}s` : `${Math.ceil(seconds / 60)}m`;
+  const step = seconds <= 120 ? 10 : seconds <= 600 ? 30 : 60;
+  const round = step * Math.ceil(seconds / step);
+  return round < 120 ? `${round}s` : `${round / 60}m`;
 }
 
 function significant(value: number): string {
