@@ -106,6 +106,11 @@ interface ArgumentSpec {
 /** The values of the options of a command, and its arguments. */
 export type Parsed<O> = Values<O> & { args: string[] };
 
+/** The words of `S`, if each is one of `K`; otherwise never. */
+type WordsOf<K extends string, S> = S extends `${infer One extends K} ${infer Rest}`
+  ? `${One} ${WordsOf<K, Rest>}`
+  : S & K;
+
 /** The declaration of a command. `read` turns the parsed words into a request, and `run` does what it asks for. */
 interface CommandSpec<O, T> {
   /** The name of its file: the word after `bench-http`. */
@@ -150,7 +155,9 @@ const loadCommander = (): typeof import('commander') =>
   createRequire(import.meta.url)('commander') as typeof import('commander');
 
 /** Makes a command from its declaration. */
-export function defineCommand<const O extends object, T = Parsed<O>>(spec: CommandSpec<O, T>): Command<T> {
+export function defineCommand<const O extends object, T = Parsed<O>, const U extends string = string>(
+  spec: CommandSpec<O, T> & { usual?: U & WordsOf<keyof O & string, U> },
+): Command<T> {
   const table = spec.options as Table;
   const { read = (parsed) => parsed as T } = spec;
   return {

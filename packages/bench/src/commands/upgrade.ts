@@ -1,11 +1,11 @@
 /** `bench-http upgrade [target...]`: the runtime of now against the newer ones. */
 import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
-import { defineCommand } from '../cli/command.ts';
+import { defineCommand, type Parsed } from '../cli/command.ts';
 import type { BenchRequest } from '../plan/request.ts';
 import { SPEC, OPTIONS, readBench } from './bench.ts';
 
-export default defineCommand<typeof OPTIONS, BenchRequest>({
+export default defineCommand({
   ...SPEC,
   name: 'upgrade',
   about:
@@ -19,7 +19,7 @@ export default defineCommand<typeof OPTIONS, BenchRequest>({
   examples: [],
   usual: 'run get connections with by budget fail-on dry-run wait',
   listedBy: 'bench',
-  read(values, words) {
+  read(values: Parsed<typeof OPTIONS>, words: readonly string[]): BenchRequest {
     const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
     if (refused === undefined) return readBench(values, words, { upgrade: true });
     throw new UsageError(
