@@ -7,6 +7,7 @@ import { orUndefined, UsageError } from 'bench-model/errors';
 import { redactUrl } from 'bench-machine/redact';
 import { tlsOf } from 'bench-machine/tls';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
+import { nameStatus } from 'bench-targets/catalogue/workloads/workload';
 
 const FETCH_SECONDS = 30;
 
@@ -46,22 +47,18 @@ async function fetchText(address: string, headers: Record<string, string>): Prom
   try {
     const url = new URL(address);
     const tls = await tlsOf(url);
-    if (tls?.verifies === false) {
-      // fetch accepts no self-signed certificate.
-      const { hostname: host, port, pathname, search } = url;
-      const server = { host, port: Number(port || 443), tls, ended: () => undefined, logTail: () => [] };
-      const { status, body } = await sendRequest(server, { method: 'GET', path: pathname + search, headers });
-      if (status >= 200 && status < 300) return body.toString();
-      problem = `status ${status}`;
-    } else {
-      const answer = await fetch(address, { headers, signal: AbortSignal.timeout(FETCH_SECONDS * 1000) });
-      if (answer.ok) return await answer.text();
-      problem = `status ${answer.status}`;
-    }
+    const { hostname, port, pathname, search } = url;
+    const host = hostname.replace(/^\[(.*)\]$/, '$1');
+    const place = { host, port: Number(port || (tls ? 443 : 80)), tls };
+    const server = { ...place, ended: () => undefined, logTail: () => [] };
+    const asked = { method: 'GET', path: pathname + search, headers };
+    const answer = await sendRequest(server, asked, FETCH_SECONDS);
+    if (answer.status >= 200 && answer.status < 300) return answer.body.toString();
+    problem = nameStatus(answer);
   } catch (error) {
-    const { cause, message, name } = error as Error;
-    const isLate = name === 'TimeoutError';
-    problem = isLate ? `no document in ${FETCH_SECONDS} s` : cause instanceof Error ? cause.message : message;
+    const { message, code } = error as NodeJS.ErrnoException;
+    // That of several addresses has no message.
+    problem = message || String(code);
   }
   throw new UsageError(`--openapi ${redactUrl(address)}: ${problem}`, HINT);
 }

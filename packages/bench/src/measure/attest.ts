@@ -28,21 +28,30 @@ export async function attest(
       `${count} of ${workers} workers attested themselves (no bench-attest line in the log)`,
     );
   }
-  for (const [worker, one] of told.entries()) {
-    for (const [property, wanted] of claims) {
-      if (one[property] === wanted) continue;
-      const which = workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '';
-      const stated = Object.hasOwn(prepared?.variant.attest ?? {}, property)
-        ? 'the manifest'
-        : `@${prepared?.target.runtime && nameOfRuntime(prepared.target.runtime)}`;
-      const modules = property === 'gil' ? modulesThatTookGil(server.log()) : [];
-      const cause = modules.length > 0 ? ` (switched on by ${modules.join(', ')})` : '';
-      throw new TrialError(
-        `false attestation: ${which}${property} is ${JSON.stringify(one[property])}${cause}, but ${stated} states ${JSON.stringify(wanted)}`,
-      );
-    }
-  }
+  const stater = (property: string): string =>
+    Object.hasOwn(prepared?.variant.attest ?? {}, property)
+      ? 'the manifest'
+      : `@${prepared?.target.runtime && nameOfRuntime(prepared.target.runtime)}`;
+  const gilBy = modulesThatTookGil(server.log()).join(', ');
+  for (const [worker, one] of told.entries())
+    refuseFalse({ gilBy, ...one }, claims, stater, workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '');
   return told;
+}
+
+/** Throws a trial error for an attestation that is not as claimed. `stater` names what states a property. */
+export function refuseFalse(
+  one: Attestation,
+  claims: [property: string, wanted: unknown][],
+  stater: (property: string) => string,
+  which = '',
+): void {
+  for (const [property, wanted] of claims) {
+    if (one[property] === wanted) continue;
+    const cause = property === 'gil' && one['gilBy'] ? ` (switched on by ${one['gilBy']})` : '';
+    throw new TrialError(
+      `false attestation: ${which}${property} is ${JSON.stringify(one[property])}${cause}, but ${stater(property)} states ${JSON.stringify(wanted)}`,
+    );
+  }
 }
 
 /**

@@ -11,6 +11,7 @@ import { claimsOfRuntime } from 'bench-targets/catalogue/runtimes';
 import { askRuntime } from 'bench-targets/prepare/imports';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { ServerProcess } from 'bench-model/record';
+import { refuseFalse } from './attest.ts';
 
 /** A server as it was seen from outside. */
 export interface SeenServer {
@@ -46,15 +47,8 @@ export async function seeServer(
       `@${nameOfRuntime(runtime)} cannot be attested: no process of the server says whether its GIL and its JIT are on`,
     );
   }
-  for (const [property, wanted] of Object.entries(claims)) {
-    const wrong = attested.find((one) => one[property] !== wanted);
-    if (wrong === undefined) continue;
-    const { gilBy } = wrong;
-    const cause = property === 'gil' && gilBy !== undefined ? ` (switched on by ${gilBy})` : '';
-    throw new TrialError(
-      `false attestation: ${property} is ${JSON.stringify(wrong[property])}${cause}, but @${nameOfRuntime(runtime)} states ${JSON.stringify(wanted)}`,
-    );
-  }
+  const stater = (): string => `@${nameOfRuntime(runtime)}`;
+  for (const one of attested) refuseFalse(one, Object.entries(claims), stater);
   return { process, attested };
 }
 
