@@ -42,12 +42,10 @@ function summarise(own: readonly CurveLoop[]): CurvePoint {
     ...present({ share: own[0]?.share }),
     perSecond: median(own.map(({ perSecond }) => perSecond)),
     served: median(own.map(({ servedPerSecond }) => servedPerSecond)),
-    ...present({
-      p50: middle(own.map(({ p50Us }) => p50Us)),
-      p99: middle(own.map(({ p99Us }) => p99Us)),
-      'p99.9': middle(own.map(({ p99_9Us }) => p99_9Us)),
-      cpu: middle(own.map(({ cpuUsPerRequest }) => cpuUsPerRequest)),
-    }),
+    p50: middle(own.map(({ p50Us }) => p50Us)),
+    p99: middle(own.map(({ p99Us }) => p99Us)),
+    'p99.9': middle(own.map(({ p99_9Us }) => p99_9Us)),
+    cpu: middle(own.map(({ cpuUsPerRequest }) => cpuUsPerRequest)),
     limit: byFrequency(own.map(({ limit }) => limit))[0] ?? 'unknown',
   };
 }

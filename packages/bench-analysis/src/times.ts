@@ -44,10 +44,8 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
             TIME_FIELD_NAMES.map((name) => [name, medianOf(rounds.map(({ time }) => time[name]))]),
           ),
         ),
-        ...present({
-          answers: medianOf(rounds.map((one) => one.answers)),
-          cpuUsPerAnswer: medianOf(rounds.map((one) => costOf(one.time, one.answers))),
-        }),
+        answers: medianOf(rounds.map((one) => one.answers)),
+        cpuUsPerAnswer: medianOf(rounds.map((one) => costOf(one.time, one.answers))),
       };
     })
     .toSorted((a, b) => a.connections - b.connections);

@@ -1,6 +1,6 @@
 import { redact } from 'bench-machine/redact';
 import type { Trial } from 'bench-model/record';
-import type { Model } from './model/model.ts';
+import type { Model } from './model/definition.ts';
 
 /** Renders a run as one JSON document: the model of its report, with distributions, and the complete records. */
 export function renderJson(model: Model, trials: readonly Trial[]): string {

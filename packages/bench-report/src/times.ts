@@ -2,7 +2,7 @@
 import type { TargetUsage } from 'bench-analysis/times';
 import { TIME_FIELD_NAMES, TIME_FIELDS, type TimeFieldHead, type TimeScope } from 'bench-model/time-fields';
 import { countOf, describeConnections, formatCost, formatWhole } from './format.ts';
-import type { Model } from './model/model.ts';
+import type { Model } from './model/definition.ts';
 import type { View } from './content.ts';
 import { describeSetting } from './view.ts';
 

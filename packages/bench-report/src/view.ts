@@ -13,8 +13,7 @@ import { describeHead } from './companions.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
 import { countOf, formatRange, formatWhole } from './format.ts';
-import type { Range } from './model/definition.ts';
-import type { Model } from './model/model.ts';
+import type { Model, Range } from './model/definition.ts';
 import { listNotes } from './notes.ts';
 import { toScalingView } from './scaling.ts';
 import {

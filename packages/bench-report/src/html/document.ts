@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { redact } from 'bench-machine/redact';
 import type { WhyFile } from 'bench-model/why';
-import type { Model } from '../model/model.ts';
+import type { Model } from '../model/definition.ts';
 import { toPrintable } from '../printable.ts';
 import { toPage } from './data.ts';
 

@@ -38,7 +38,7 @@ import type {
   RoundHost,
 } from './definition.ts';
 
-export type { Model, ModelFigure, ModelRow, ModelServer, Point, Problem } from './definition.ts';
+export type { Model } from './definition.ts';
 
 /** The stored run that a report shows. */
 export type Source = Pick<

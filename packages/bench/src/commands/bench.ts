@@ -365,19 +365,15 @@ export function readBench(
     json: values.json,
     detail: values.detail,
     wait: values.wait,
-    ...present({
-      ifTwo:
-        canBeDecided(values) && targets.every((pattern) => !pattern.includes('*'))
-          ? testOf(values)
-          : undefined,
-      resume: values.resume,
-      again: values.again,
-      secrets: isStored ? { headers, ...present({ url: addresses[0]?.url }) } : undefined,
-      openapi: values.openapi,
-      failOn: values.failOn,
-      why: values.why || undefined,
-      revisions: revisions.length === 0 ? undefined : revisions,
-    }),
+    ifTwo:
+      canBeDecided(values) && targets.every((pattern) => !pattern.includes('*')) ? testOf(values) : undefined,
+    resume: values.resume,
+    again: values.again,
+    secrets: isStored ? { headers, url: addresses[0]?.url } : undefined,
+    openapi: values.openapi,
+    failOn: values.failOn,
+    why: values.why || undefined,
+    revisions: revisions.length === 0 ? undefined : revisions,
   };
 }
 

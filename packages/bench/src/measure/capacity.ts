@@ -390,13 +390,11 @@ export function describeLoops(
       failedShare: shareOf(sharesOf({}, perSecond, load)),
       limit: findings.limit,
       generatorBusy: busiest(load),
-      ...present({
-        p50Us: p50,
-        p99Us: p99,
-        p99_9Us: p99_9,
-        maxUs: max,
-        cpuUsPerRequest: findings.cpuUsPerRequest,
-      }),
+      p50Us: p50,
+      p99Us: p99,
+      p99_9Us: p99_9,
+      maxUs: max,
+      cpuUsPerRequest: findings.cpuUsPerRequest,
     };
   };
   const points = curve?.map(({ share, ...step }) => ({ ...present({ share }), ...describe(step) }));
