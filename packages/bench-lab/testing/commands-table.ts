@@ -40,7 +40,8 @@ function listRows({ name: of, options }: Command<unknown>): string[] {
     ...(group === '' ? [] : [`\n**${group}**\n`]),
     ...items.map(([name, one]) => {
       const term = one.value === undefined ? `--${name}` : `--${name} ${one.value}${one.many ? '…' : ''}`;
-      return `- \`${term}\`: ${describeOption({ ...one, many: false })}`;
+      const short = one.short === undefined ? '' : `-${one.short}, `;
+      return `- \`${short}${term}\`: ${describeOption({ ...one, many: false })}`;
     }),
   ]);
   const names = shared.map(([name]) => `\`--${name}\``).join(', ');
