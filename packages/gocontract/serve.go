@@ -84,11 +84,15 @@ func GoVersion() string {
 	return strings.TrimPrefix(runtime.Version(), "go")
 }
 
-// ModuleVersion is the version of a module in this program; empty if it is not part of it.
+// ModuleVersion is the version of a module in this program, or the folder or module that replaces it; empty if it is not part
+// of it.
 func ModuleVersion(path string) string {
 	info, _ := debug.ReadBuildInfo()
 	for _, module := range info.Deps {
 		if module.Path == path {
+			if other := module.Replace; other != nil {
+				return strings.TrimSpace(other.Path + " " + other.Version)
+			}
 			return strings.TrimPrefix(module.Version, "v")
 		}
 	}
