@@ -89,7 +89,9 @@ export function refuseStray(
     if (first === undefined || named.some(({ kind }) => runtimes.includes(kind))) continue;
     throw new UsageError(
       `--with ${text} is for ${LANGUAGES[first.kind]}, and no target runs on it`,
-      first.folder === undefined ? otherSpelling(first, text) : `name a target in ${LANGUAGES[first.kind]}`,
+      first.folder !== undefined || runtimes.every((kind) => kind === 'none')
+        ? `name a target in ${LANGUAGES[first.kind]}`
+        : otherSpelling(first, text),
     );
   }
 }
