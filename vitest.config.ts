@@ -22,7 +22,7 @@ const maxWorkers = 4;
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 
 // The hints say `pnpm`, whoever started the tests.
-delete process.env['npm_config_user_agent'];
+process.env['npm_config_user_agent'] = 'pnpm';
 
 const all = globSync('packages/*/test/**/*.test.ts');
 /** They replace modules or the environment before an import. */

@@ -84,10 +84,11 @@ export function typePnpm(
   return major !== undefined && /[\\/]_npx[\\/]/.test(path) ? `npx -y pnpm@${major}` : 'pnpm';
 }
 
-/** Returns a command line as the user types it here: `pnpm report latest`, or `bench-http report latest`. */
-export function commandLine(words: string): string {
+/** Returns a command line as the user types it here: `pnpm report latest` if pnpm runs this, else `bench-http report latest`. */
+export function commandLine(words: string, { npm_config_user_agent: agent = '' } = process.env): string {
   // Options alone mean the command `bench`.
-  if (HOME.kind !== 'repository') return `${NAME} ${words.replace(/^bench (?=-)/, '')}`;
+  if (HOME.kind !== 'repository' || !agent.startsWith('pnpm'))
+    return `${NAME} ${words.replace(/^bench (?=-)/, '')}`;
   return `${typePnpm()} ${words.replace(/^\S+/, (name) => (SCRIPTS.has(name) ? `bench:${name}` : name))}`;
 }
 

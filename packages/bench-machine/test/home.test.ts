@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findHome, makeProjectFolder, typePnpm } from '../src/home.ts';
+import { commandLine, findHome, makeProjectFolder, typePnpm } from '../src/home.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
@@ -20,6 +20,11 @@ describe('the words that start pnpm', () => {
     ['pnpm', 'nothing is known', {}],
   ])('are %s if %s', (words, _, env) => {
     expect(typePnpm(env)).toBe(words);
+  });
+
+  it('begin a command only if pnpm runs this one', () => {
+    expect(commandLine('why latest', { npm_config_user_agent: agent })).toBe('pnpm bench:why latest');
+    expect(commandLine('why latest', {})).toBe('bench-http why latest');
   });
 });
 
