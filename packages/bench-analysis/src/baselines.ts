@@ -44,7 +44,7 @@ export function baselinesOf(plan: Plan): string[] {
  * on several; otherwise the first target.
  */
 function defaultBaseline({ upgrade }: Pick<Plan, 'upgrade'>, targets: readonly Target[]): string {
-  if (targets.some(isScaled)) return ONE_WORKER;
+  if (targets.some(({ id, scale }) => scale !== undefined && scale.of !== id)) return ONE_WORKER;
   if (upgrade) return UPGRADE;
   if (targets.some(isDisturbed)) return UNDISTURBED;
   const [first] = targets;
@@ -99,10 +99,6 @@ const NAMED = new Map<string, (target: Target, targets: readonly Target[]) => st
       (lockedOf(target, targets) ?? plainOf(target, targets) ?? oldestOf(target, targets))?.id,
   ],
 ]);
-
-function isScaled({ id, scale }: Target): boolean {
-  return scale !== undefined && scale.of !== id;
-}
 
 /** The forms of a baseline: a copy of the project, a runtime, or one target. */
 const FORMS = ['copy', 'runtime', 'target'] as const;

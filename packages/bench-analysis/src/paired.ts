@@ -78,11 +78,17 @@ export function alone(differences: Differences): Pair {
 
 function locateGroups(
   groups: readonly (readonly Pair[])[],
-  { schedule, locate = locatePair }: PairedRules,
+  {
+    schedule,
+    locate = (own, error) => ({ located: locateWithin(own, error), mean: locateMean(own, error) }),
+  }: PairedRules,
   shares: number,
 ): Sample[] {
   return dropPartOfRound(groups, schedule).flatMap((group) => {
-    const few = isFixed(schedule) ? locateFew(group, schedule, shares) : undefined;
+    // Rows are located by what they vary together, at the look of the longest.
+    const common = isFixed(schedule) ? levelOf(lookAt(schedule, longestOf(group)), schedule, shares) : 0;
+    const together = common === 0 ? [] : locateTogether(group, common);
+    const few = isFixed(schedule) ? together : undefined;
     return group.map(({ differences: all }, index): Sample => {
       const look = lookAt(schedule, all.length);
       const differences = all.slice(0, look?.rounds);
@@ -98,12 +104,6 @@ function locateGroups(
       return { differences, areEnough, located: few?.[index] };
     });
   });
-}
-
-/** Locates rows by what they vary together, at the look of the longest. */
-function locateFew(group: readonly Pair[], schedule: Schedule, shares: number): (Located | undefined)[] {
-  const level = levelOf(lookAt(schedule, longestOf(group)), schedule, shares);
-  return level === 0 ? [] : locateTogether(group, level);
 }
 
 /**
@@ -128,10 +128,6 @@ function dropPartOfRound(
 
 function longestOf(rows: readonly Pair[]): number {
   return Math.max(0, ...rows.map(({ differences }) => differences.length));
-}
-
-function locatePair(differences: Differences, error: number): Pick<Sample, 'located' | 'mean'> {
-  return { located: locateWithin(differences, error), mean: locateMean(differences, error) };
 }
 
 /** Reaches the verdict on a row that shares its error budget with this many comparisons. */
@@ -160,7 +156,10 @@ function concludeSample(
     ratio: toRatio({ estimate, interval, range }, rules.better),
   };
   if (judged === undefined || interval === undefined) {
-    const moreRounds = areEnough ? 0 : fewestRounds(rules.schedule, rows) - compared.rounds;
+    // The fewest that give one of so many comparisons an exact interval; with scheduled looks, if the run is stopped there.
+    const stop = isFixed(rules.schedule) ? undefined : fewestToStop(rules.schedule, rows);
+    const fewest = stop ?? Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
+    const moreRounds = areEnough ? 0 : fewest - compared.rounds;
     return { ...undecided, why, ...figures, ...(moreRounds > 0 && { moreRounds }) };
   }
   const told = { ...figures, ...tellMean(mean, differences, rules) };
@@ -194,12 +193,6 @@ function tellMean(
   const least = thetaOf(threshold);
   const dear = (isCost ? findKinds(differences, least) : undefined) ?? findDear(differences, least);
   return { mean: { estimate, interval }, ...(dear && { dear }) };
-}
-
-/** The fewest rounds that give one of so many comparisons an exact interval; with scheduled looks, if the run is stopped there. */
-function fewestRounds(schedule: Schedule, rows: number): number {
-  const stop = isFixed(schedule) ? undefined : fewestToStop(schedule, rows);
-  return stop ?? Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
 }
 
 /**

@@ -9,7 +9,7 @@ import { isDisturbed, isSamePlace, placesOf, type Place } from 'bench-model/plan
 import type { StoredRun } from './results/store.ts';
 import { cellOf } from './cells.ts';
 import type { Question } from './compare.ts';
-import { type Figure, type Row, summarise } from './summary.ts';
+import { type Figure, summarise } from './summary.ts';
 import type { Factor } from './unlike.ts';
 
 /** A target of two runs at one place. */
@@ -51,7 +51,9 @@ export function compareRuns(
   const pairs = placesOf(old.plan)
     .filter((place) => places.some((one) => isSamePlace(one, place)))
     .flatMap((place) => shared.map((pair) => ({ ...place, ...pair })));
-  const [before, after] = [old, now].map(figuresOf);
+  const [before, after] = [old, now].map(
+    ({ trials }) => new Map(summarise(trials).map((row) => [cellOf(row), row.figures])),
+  );
   // A capacity is that of its run: between two days, equal servers differed by 32 %.
   const mayDiffer = by !== 'capacity';
   const rows = pairs.map(({ candidate, baseline, ...place }): RunsRow => {
@@ -61,10 +63,6 @@ export function compareRuns(
     return { ...place, candidate, baseline, ...present({ old: a, new: b, ratio }) };
   });
   return { by, threshold, rows };
-}
-
-function figuresOf({ trials }: StoredRun): Map<string, Row['figures']> {
-  return new Map(summarise(trials).map((row) => [cellOf(row), row.figures]));
 }
 
 function isExact(figure: Figure | undefined): figure is Figure {

@@ -176,19 +176,16 @@ export function unlikeResumed(
   { host, trials: [first] }: StoredRun,
   now: { host: Host; placement: Placement },
 ): string[] {
-  const [then, here] = [first?.placement, now.placement].map(
-    (placement) => placement && describeCores(placement),
-  );
+  // Within one run, different cores are a different placement.
+  const [then, here] = [first?.placement, now.placement].map((placement) => {
+    const { kind, beside = {}, ...sides } = placement ?? {};
+    const cores = Object.entries({ ...sides, ...beside }).map(([side, ids]) => `${side} on ${ids.join(',')}`);
+    return kind && [kind, ...cores.toSorted()].join(' ');
+  });
   return [
     ...unlikeHosts(host, now.host),
     ...(then === undefined || then === here ? [] : [`placement: ${then} and ${here}`]),
   ];
-}
-
-/** Describes a placement with its cores. Within one run, different cores are a different placement. */
-function describeCores({ kind, beside = {}, ...sides }: Placement): string {
-  const cores = Object.entries({ ...sides, ...beside }).map(([side, ids]) => `${side} on ${ids.join(',')}`);
-  return [kind, ...cores.toSorted()].join(' ');
 }
 
 /** Lists the differences that make the figures of two machines incomparable. */

@@ -22,12 +22,15 @@ export function drawRepeats(metric: MetricId, repeats: { link: string; run: Stor
     const own = tables.map((rows) => rows.filter(({ connections }) => connections === rung));
     const targets = (own[0] ?? []).map(({ target }) => target);
     const moves = targets.flatMap((one, index) =>
-      targets.slice(index + 1).map((other) => moveOf(own.map((rows) => ratioOf(metric, rows, one, other)))),
+      targets.slice(index + 1).map((other) => {
+        const ratios = own.map((rows) => ratioOf(metric, rows, one, other));
+        return Math.max(...ratios) / Math.min(...ratios) - 1;
+      }),
     );
     return [
       formatWhole(rung),
       targets.join(', '),
-      ...own.map((rows) => targets.map((target) => rankOf(metric, rows, target)).join(' ')),
+      ...own.map((rows) => targets.map((target) => figureOf(metric, rows, target)?.rank ?? '—').join(' ')),
       showShare(median(moves)),
       showShare(Math.max(...moves)),
     ];
@@ -74,14 +77,6 @@ function figureOf(metric: MetricId, rows: readonly ModelRow[], target: string) {
 function ratioOf(metric: MetricId, rows: readonly ModelRow[], one: string, other: string): number {
   const [a, b] = [one, other].map((target) => figureOf(metric, rows, target)?.median ?? Number.NaN);
   return (a as number) / (b as number);
-}
-
-function moveOf(ratios: readonly number[]): number {
-  return Math.max(...ratios) / Math.min(...ratios) - 1;
-}
-
-function rankOf(metric: MetricId, rows: readonly ModelRow[], target: string): string {
-  return String(figureOf(metric, rows, target)?.rank ?? '—');
 }
 
 /** `3.2 %`. */

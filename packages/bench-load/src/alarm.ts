@@ -18,7 +18,8 @@ export class Alarm implements Disposable {
   };
   readonly #worker: Worker;
   readonly #calls = new Map<() => void, number>();
-  readonly #offsetMs = readOffsetMs();
+  /** The clock of all threads minus that of this one. Time that passes between the two readings makes it smaller. */
+  readonly #offsetMs = Math.max(...Array.from({ length: READINGS }, () => sharedNowMs() - performance.now()));
 
   private constructor() {
     this.#worker = new Worker(CLOCK, { workerData: this.#clock });
@@ -69,9 +70,4 @@ export class Alarm implements Disposable {
     this.#calls.clear();
     void this.#worker.terminate();
   }
-}
-
-/** Returns the clock of all threads minus that of this one, in ms. Time that passes between the two readings makes it smaller. */
-function readOffsetMs(): number {
-  return Math.max(...Array.from({ length: READINGS }, () => sharedNowMs() - performance.now()));
 }

@@ -130,7 +130,8 @@ function makeIn({ version, own }: Hierarchy, name: string): CgroupOrReason {
     if (version === 'v2') accessSync(join(own, 'cgroup.procs'), constants.W_OK);
     mkdirSync(folder);
   } catch (error) {
-    return { reason: `cannot be created (${codeOf(error)})` };
+    const code = error instanceof Error && 'code' in error ? error.code : error;
+    return { reason: `cannot be created (${String(code)})` };
   }
   const cgroup = cgroupAt(version, folder);
   if (cgroup.readCpu() !== undefined) return { cgroup };
@@ -184,8 +185,4 @@ export function parseCpuStat(text: string | undefined): CpuReading | undefined {
   const us = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text ?? '')?.[1]);
   const reading = { totalUs: us('usage_usec'), userUs: us('user_usec'), systemUs: us('system_usec') };
   return Number.isNaN(reading.totalUs + reading.userUs + reading.systemUs) ? undefined : reading;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

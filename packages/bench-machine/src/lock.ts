@@ -85,9 +85,7 @@ function describe({ pid, run, endsAt }: Holder): string {
 function describeEnd(endsAt: number | undefined): string {
   if (endsAt === undefined) return '; it does not know yet for how long';
   const at = new Date(endsAt).toTimeString().slice(0, 'hh:mm'.length);
-  return `, until about ${at} (${describeSpan((endsAt - Date.now()) / 1000)})`;
-}
-
-function describeSpan(seconds: number): string {
-  return seconds < 90 ? `${Math.max(1, Math.ceil(seconds))} s` : `${Math.ceil(seconds / 60)} min`;
+  const seconds = (endsAt - Date.now()) / 1000;
+  const span = seconds < 90 ? `${Math.max(1, Math.ceil(seconds))} s` : `${Math.ceil(seconds / 60)} min`;
+  return `, until about ${at} (${span})`;
 }

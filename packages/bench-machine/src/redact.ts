@@ -237,17 +237,14 @@ function credentialsOf(value: string): string[] {
  */
 export function redact<T>(value: T): T;
 export function redact(value: unknown): unknown {
-  if (typeof value === 'string') return isOwnWord(value) ? value : redactText(value);
+  // A word of the records themselves, such as `postgres`, is also the password of many databases.
+  if (typeof value === 'string')
+    return hidden.has(value) && wordsOfSchemas().has(value) ? value : redactText(value);
   if (Array.isArray(value)) return value.map((one: unknown) => redact(one));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, one]: [string, unknown]) => [name, redactField(name, one)]),
   );
-}
-
-/** Returns true for a word of the records themselves, such as `postgres`, which is also the password of many databases. */
-function isOwnWord(value: string): boolean {
-  return hidden.has(value) && wordsOfSchemas().has(value);
 }
 
 /** Headers lose the values of secret ones, and a login its body: it is a password. */

@@ -27,7 +27,9 @@ function parseGnu(bare: string): TimeReport {
   for (const name of TIME_FIELD_NAMES) {
     const { gnu = '', unit } = TIME_FIELDS[name];
     const value = values.get(gnu);
-    if (value !== undefined) put(report, name, secondsOf(value) * (unit === 'bytes' ? 1024 : 1));
+    // Times are `h:mm:ss`, `m:ss.ss` or a number of seconds.
+    const figure = value?.split(':').reduce((total, part) => total * 60 + Number(part), 0);
+    if (figure !== undefined) put(report, name, figure * (unit === 'bytes' ? 1024 : 1));
   }
   const signal = /^Command terminated by signal (\d+)/m.exec(bare)?.[1];
   const status = /^Command exited with non-zero status (\d+)/m.exec(bare)?.[1] ?? values.get('Exit status');
@@ -52,9 +54,4 @@ function parseBsd(bare: string): TimeReport | undefined {
 
 function put(report: TimeReport, name: Exclude<keyof TimeReport, 'format'>, value: number): void {
   if (Number.isFinite(value)) report[name] = value;
-}
-
-/** `h:mm:ss`, `m:ss.ss` or a number of seconds, in seconds. */
-function secondsOf(clock: string): number {
-  return clock.split(':').reduce((total, part) => total * 60 + Number(part), 0);
 }

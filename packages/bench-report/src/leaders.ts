@@ -64,7 +64,9 @@ export function findStanding(rows: readonly ModelRow[], metric: MetricId): Stand
   const isUnranked = rows.every(({ figures }) => figures[metric]?.rank === undefined);
   const first = isUnranked ? placed.slice(0, 1) : placed.filter(({ figure }) => figure.rank === 1);
   const isKnownBest = isUnranked ? isFirstOfFew(rows, placed) : areOthersWorse(rows, placed, metric);
-  const best = isKnownBest && hasFigures(rows, placed) ? first : [];
+  // A lower bound could hide a better figure, and a row needs a rival with a figure.
+  const isOpen = placed.some(({ figure }) => figure.atLeast) || placed.length < Math.min(2, rows.length);
+  const best = isKnownBest && !isOpen ? first : [];
   return {
     ...placeOf(rows[0] ?? { connections: 0 }),
     placed,
@@ -82,11 +84,6 @@ function goodputOf({ figures: { goodput } }: ModelRow): number {
 function timesWorse({ figure: { median } }: Placed, [first]: readonly Placed[]): number {
   const best = first?.figure.median ?? 0;
   return Math.max(median / best, best / median);
-}
-
-/** Returns true if no figure is only a lower bound, which could hide a better one, and a row has a rival with a figure. */
-function hasFigures(rows: readonly ModelRow[], placed: readonly Placed[]): boolean {
-  return !placed.some(({ figure }) => figure.atLeast) && placed.length >= Math.min(2, rows.length);
 }
 
 /** Returns true if too few rounds for ranks still show a first: no other figure is in doubt by so much that it could be better. */

@@ -47,16 +47,12 @@ export function tableInMarkdown(
   words: readonly string[] = head,
 ): string[] {
   const alignment = head.map((column) => (words.includes(column) ? '---' : '---:'));
-  return [head, alignment, ...rows].map(toRow);
+  return [head, alignment, ...rows].map((cells) => `| ${cells.map(escapeCell).join(' | ')} |`);
 }
 
 /** Returns the lines of a list in Markdown. */
 function listInMarkdown(notes: readonly string[]): string[] {
   return notes.map((note) => `- ${escapeCell(note)}`);
-}
-
-function toRow(cells: readonly string[]): string {
-  return `| ${cells.map(escapeCell).join(' | ')} |`;
 }
 
 /** A target on a runtime, outside of code. */

@@ -13,13 +13,11 @@ export function openToken(): string {
   // Servers get it; generators and watchdogs inherit it.
   process.env['BENCH_TOKEN'] = token;
   afterAll(async () => {
-    await vi.waitFor(() => expect(survivorsOf(token)).toEqual([]), { timeout: 10_000 });
+    const isSurvivor = (pid: number): boolean =>
+      pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token) === true;
+    await vi.waitFor(() => expect(listPids().filter(isSurvivor)).toEqual([]), { timeout: 10_000 });
     expect(globSync(`/sys/fs/cgroup/**/bench-${token}-*`)).toEqual([]);
     expect(globSync(`bench-*-${token}`, { cwd: tmpdir() })).toEqual([]);
   });
   return token;
-}
-
-function survivorsOf(token: string): number[] {
-  return listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token) === true);
 }

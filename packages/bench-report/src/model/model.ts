@@ -77,7 +77,8 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
       better,
     })),
     servers: serversOf(plan, trials),
-    placement: largestPlacement(trials),
+    // In a scaled run, the others use some of its cores.
+    placement: trials.map(({ placement }) => placement).toSorted((a, b) => coresOf(b) - coresOf(a))[0],
     companions: trials[0]?.companions,
     sent: sentBy(trials),
     age: ageOf(trials),
@@ -243,11 +244,6 @@ function toServer(trials: Trial[]): ModelServer {
     collected: collected?.least,
     processes: [...processes.values()],
   };
-}
-
-/** Returns the placement of the server with the most cores: in a scaled run, the others use some of these. */
-function largestPlacement(trials: Trial[]): Model['placement'] {
-  return trials.map(({ placement }) => placement).toSorted((a, b) => coresOf(b) - coresOf(a))[0];
 }
 
 function coresOf({ server = [] }: Placement): number {

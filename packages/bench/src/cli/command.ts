@@ -266,15 +266,12 @@ function parseWords<O, T>(spec: CommandSpec<O, T>, table: Table, words: readonly
   const values = all.flatMap(([name, one]) => {
     const texts = typed.get(name)?.map(({ value }) => value);
     const value = texts === undefined ? one.default : readOption(name, texts, table);
-    return value === undefined ? [] : [[toCamelCase(name), value] as const];
+    const camelCase = name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    return value === undefined ? [] : [[camelCase, value] as const];
   });
   refuseCount(spec, args.length);
   refuseCombination(spec, table, new Set(typed.keys()), args);
   return { ...(Object.fromEntries(values) as Values<O>), args };
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Returns the value of an option, by the text after each of its mentions. Throws a usage error for one that it does not take. */
@@ -315,7 +312,7 @@ function refuseCount<O, T>(spec: CommandSpec<O, T>, count: number): void {
   const { terms = '', noun = 'argument', example } = spec.arguments ?? {};
   const all = terms.split(' ').filter(Boolean);
   if (count < all.filter((term) => term.startsWith('<')).length)
-    throw new UsageError(`name ${withArticle(noun)}`, example);
+    throw new UsageError(`name ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`, example);
   if (count <= all.length || terms.includes('...')) return;
   const most =
     all.length === 0 ? 'no arguments' : `at most ${all.length} ${all.length === 1 ? noun : 'arguments'}`;
@@ -349,11 +346,6 @@ function refuseCombination<O, T>(
         `add ${`--${needs} ${table[needs]?.value ?? ''}`.trimEnd()}, or omit --${name}`,
       );
   }
-}
-
-/** `a run`, `an action`. */
-function withArticle(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
 /** The option that all measuring commands share. */

@@ -39,10 +39,7 @@ export function showWhy(why: WhyFile): void {
   for (const line of describeMissing(why)) logLine(line);
   for (const view of viewWhy(why)) {
     print(`${[view.heading, ...view.sentences.map((one) => `  ${one}`)].join('\n')}\n`);
-    for (const one of [view.table, view.use].filter(hasRows)) printStyled(showView(one));
+    for (const one of [view.table, view.use])
+      if (one.groups.some(({ rows }) => rows.length > 0)) printStyled(showView(one));
   }
-}
-
-function hasRows({ groups }: View): boolean {
-  return groups.some(({ rows }) => rows.length > 0);
 }

@@ -159,15 +159,13 @@ async function upgradePython(now: string, stacks: readonly Stack[]): Promise<Upg
     matrix: { python, node: [], packages: [] },
     words: [
       `comparing Python ${first.interpreter.version} with ${versions}${jit}, ${alike}`,
-      ...kept.map(describeBuild),
+      ...kept.map(
+        ({ line, interpreter, hasJit }) =>
+          `Python ${line}: ${describeInterpreter(interpreter)}${hasJit ? ', with a JIT' : ''}`,
+      ),
       ...words,
     ],
   };
-}
-
-/** `Python 3.15: CPython 3.15.2, by Debian or Ubuntu, GCC 15.2.0, with a JIT`. */
-function describeBuild({ line, interpreter, hasJit }: InstalledPython): string {
-  return `Python ${line}: ${describeInterpreter(interpreter)}${hasJit ? ', with a JIT' : ''}`;
 }
 
 /**

@@ -142,7 +142,9 @@ export class Requests {
 
   /** Returns the requests of a draw as the load sends them. */
   #toSend({ requests }: Draw): WorkloadRequest[] {
-    return this.#asking.plan.load.newConnections === true ? requests.map(closeAfter) : requests;
+    if (this.#asking.plan.load.newConnections !== true) return requests;
+    // A connection is closed after its response (RFC 9112, section 9.6).
+    return requests.map((one) => ({ ...one, headers: { ...one.headers, connection: 'close' } }));
   }
 
   /** Returns the load of a trial, or of all requests but those that are sent once, whose rows belong to their trials. */
@@ -220,11 +222,6 @@ export class Requests {
 
 function openSeen(): SeenAnswers {
   return { atMs: performance.now(), bodies: new Map() };
-}
-
-/** Returns a request after whose response the connection is closed (RFC 9112, section 9.6). */
-function closeAfter(request: WorkloadRequest): WorkloadRequest {
-  return { ...request, headers: { ...request.headers, connection: 'close' } };
 }
 
 /** The requests of a route for the load: those of the checks are left out if each is sent once. */

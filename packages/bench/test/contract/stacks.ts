@@ -148,7 +148,9 @@ function testServers({ wanted, ready, host, started, kinds }: Tested): void {
           variant.class === 'raw' ? 'undefined' : stack.framework,
         );
       }
-      const versions = told.flatMap((attestation) => versionOf(attestation['framework']) ?? []);
+      const versions = told.flatMap(({ framework }) =>
+        typeof framework === 'string' ? (framework.split(' ')[1] ?? []) : [],
+      );
       const wrong = versions.filter((version) => !versionsTold(stack.name).includes(version));
       expect(wrong, `${STACKS_PAGE} lacks these versions of ${stack.name}`).toEqual([]);
     }
@@ -211,11 +213,6 @@ function testEnd(wanted: Target, ready: Need<Prepared>, started: Map<Target, Sta
       expect({ trouble, end: server.ended() }).toEqual({ trouble: [], end: 'exit status 0' });
     }
   });
-}
-
-/** Returns the version of an attested framework; undefined without a framework. */
-function versionOf(framework: Attestation[string] | undefined): string | undefined {
-  return typeof framework === 'string' ? framework.split(' ')[1] : undefined;
 }
 
 /** Returns the versions of a stack in the table of stacks. Throws if it has no row there. */

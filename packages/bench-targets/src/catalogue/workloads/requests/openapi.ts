@@ -193,14 +193,9 @@ function resolvePart(document: Part, value: unknown, depth = 0): Part {
   if (typeof reference !== 'string' || depth > 16) return value;
   if (!reference.startsWith('#/')) return {};
   let found: unknown = document;
-  for (const part of partsOf(decode(reference)))
+  for (const part of partsOf(orUndefined(() => decodeURIComponent(reference)) ?? reference))
     found = isPart(found) && Object.hasOwn(found, part) ? found[part] : undefined;
   return resolvePart(document, found, depth + 1);
-}
-
-/** Decodes what is encoded as in an address; otherwise returns the text. */
-function decode(text: string): string {
-  return orUndefined(() => decodeURIComponent(text)) ?? text;
 }
 
 function toText(value: unknown): string {

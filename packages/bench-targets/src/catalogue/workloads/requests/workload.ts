@@ -176,7 +176,7 @@ function fillDraw(
       const expected =
         kind.expected === undefined
           ? undefined
-          : fill(kind.expected, values, isJson(kind.expected) ? 'json' : 'text');
+          : fill(kind.expected, values, /^\s*[[{"]/.test(kind.expected) ? 'json' : 'text');
       return checkAnswer(answer, kind, expected, isConditional(request));
     },
     fixedBody: routes.some(({ isFixed }) => isFixed),
@@ -249,10 +249,6 @@ function checkAnswer(
 
 function sameAnswer(body: string, expected: string): boolean {
   return body === expected || orUndefined(() => canonicalise(body) === canonicalise(expected)) === true;
-}
-
-function isJson(text: string): boolean {
-  return /^\s*[[{"]/.test(text);
 }
 
 /** Shuffles (Fisher & Yates) with the random numbers of a trial. */
