@@ -28,17 +28,20 @@ export async function nameGo(text: string, file: string): Promise<string> {
   for (const [program, own] of Map.groupBy(calls, (call) => call.program)) {
     const loaded = loadedAt(program);
     if (loaded === undefined) continue;
-    const addressOf = ({ at, symbol }: Call): string => (symbol === UNKNOWN ? at + loaded : at).toString(16);
-    const addresses = [...new Set(own.map(addressOf))];
-    writeFileSync(file, addresses.join('\n'));
+    const addresses = [...new Set(own.flatMap(({ at }) => [at, at + loaded]))];
+    writeFileSync(file, addresses.map((one) => one.toString(16)).join('\n'));
     // It prints two lines for each address: the function, or ?, and its place.
     const asked = await tryRun(['sh', '-c', 'exec "$0" tool addr2line "$1" < "$2"', go, program, file]);
     const printed = asked?.split('\n') ?? [];
     const places = new Map(addresses.map((one, index) => [one, printed.slice(2 * index, 2 * index + 2)]));
-    for (const call of own) {
-      const [name, place] = places.get(addressOf(call)) ?? [];
+    // Of what has a name, some versions of perf print the offset as well.
+    const named = (by: number): number =>
+      own.filter(({ at, symbol }) => places.get(at + by)?.[0] === symbol).length;
+    const shift = named(0) > named(loaded) ? 0 : loaded;
+    for (const { index, at, symbol } of own) {
+      const [name, place] = places.get(at + (symbol === UNKNOWN ? loaded : shift)) ?? [];
       if (name === undefined || name === '?') continue;
-      lines[call.index] = `${lines[call.index]?.replace(UNKNOWN, () => name)} ${place}`;
+      lines[index] = `${lines[index]?.replace(UNKNOWN, () => name)} ${place}`;
     }
   }
   return lines.join('\n');
