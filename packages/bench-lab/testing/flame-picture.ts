@@ -24,7 +24,8 @@ export function toFlame({ folder, host, plan }: StoredRun & { folder: string }):
   const [pair] = why === undefined ? [] : viewWhy(why);
   const flame = why && pair && buildFlame(why, pair);
   if (pair === undefined || flame === undefined) throw new Error(`${plan.run} has no profile of both sides`);
-  const [title = ''] = pair.sentences;
+  // A graph of CPU shows neither statements nor waits.
+  const title = pair.sentences.find((one) => !one.startsWith('Each request')) ?? '';
   const boxes = layOut([flame], 'after').filter(({ depth, share }) => depth < DEPTH && share * WIDTH >= 1);
   const height = TITLE + (1 + Math.max(...boxes.map(({ depth }) => depth))) * ROW + CAPTION;
   const captions = [

@@ -29,18 +29,18 @@ const LABELS: Record<UseName, string> = {
   collectingUs: 'µs of garbage collections per request',
 };
 
-/** What both sides of a pair cause, as a table and in sentences: the waits, which no CPU explains, and the counts. */
+/** What both sides of a pair cause, as a table and in sentences: statements and waits, which CPU follows from or does not explain, and the other counts. */
 export function viewCaused(
   { connections, hunks }: Pick<WhyFile, 'connections'> & { hunks: readonly Hunk[] },
   ...sides: Sides
-): { use: View; waits: string[]; counts: string[] } {
+): { use: View; causes: string[]; counts: string[] } {
   const uses = compareUse(...sides);
-  const waits = [
+  const causes = [
+    ...describeStatements(uses, named(changedStatements(sides))),
     ...named(changedPlaces(sides, connections, hunks)).map(describePlace),
     ...named(changedTimes(sides, connections)).map(describeTime),
   ];
-  const counts = [...describeStatements(uses, named(changedStatements(sides))), ...describeUse(uses)];
-  return { use: viewUse(uses), waits, counts };
+  return { use: viewUse(uses), causes, counts: describeUse(uses) };
 }
 
 /** Returns the largest changes, all in the direction of the first. */

@@ -65,11 +65,11 @@ function viewPair(explained: Explained, { why, hunks }: { why: WhyFile; hunks: r
     ...describeProfilers([baseline, candidate], why),
   ];
   const pair = { baseline: baseline.target, candidate: candidate.target };
-  const { use, waits, counts } = viewCaused({ ...why, hunks }, baseline, candidate);
+  const { use, causes, counts } = viewCaused({ ...why, hunks }, baseline, candidate);
   return {
     ...pair,
     heading: `${describeWhole(explained)}${over}`,
-    sentences: [...waits, ...describeExplained(explained, hunks), ...counts],
+    sentences: [...causes, ...describeExplained(explained, hunks), ...counts],
     table: viewTable(
       { title: 'where the difference is spent', columns, rows, notes: restUs === undefined ? [] : notes },
       columns.slice(1),
