@@ -21,3 +21,8 @@ function isSwapped(typed: string, word: string): boolean {
 function isPart(one: string, whole: string): boolean {
   return one.length > 2 && whole.startsWith(one);
 }
+
+/** Returns true if less than half of a line differs from another: it was probably written from that one. */
+export function isSimilar(one = '', other = ''): boolean {
+  return 2 * distance(one, other) < Math.max(one.length, other.length);
+}

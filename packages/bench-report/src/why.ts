@@ -144,13 +144,14 @@ function describeHunks(hunks: readonly Hunk[]): string[] {
   return [`The code of the two sides differs in ${listAll(places)}.`];
 }
 
-/** `+154 µs of +199 µs in anyio, among them start_soon +31.0, __exit__ +22.0.` */
-function describeModule(module: ChangedModule, whole: Change): string {
-  const named = module.functions
+/** `+154 µs of +199 µs in anyio, called at main.py:8, among them start_soon +31.0, __exit__ +22.0.` */
+function describeModule({ module, functions, caller, ...change }: ChangedModule, whole: Change): string {
+  const named = functions
     .slice(0, MOST_NAMED)
     .map((one) => `${one.name} ${formatSigned(one.difference)}`)
     .join(', ');
-  return `${describeShare(module, whole)} in ${module.module}${named === '' ? '' : `, among them ${named}`}.`;
+  const at = caller === undefined ? '' : `, called at ${caller.file}:${caller.line}`;
+  return `${describeShare(change, whole)} in ${module}${at}${named === '' ? '' : `, among them ${named}`}.`;
 }
 
 const MARK = '*';

@@ -10,8 +10,10 @@ import { findCause, Tree, type Place } from './places.ts';
 const LEAST_SHARE = 0.01;
 /** The chance that any function or module is named between equal builds. */
 const ERROR = 0.05;
-/** The families of tests that share it: lines of the project, functions, modules, those that the cause calls. */
-const FAMILIES = 4;
+/** The families of tests that share it: lines of the project, those that differ, what these call, functions, modules, those that the cause calls. */
+const FAMILIES = 6;
+/** A line that calls this share of the change of a module is named with it. */
+const CALLS = 0.5;
 /** Fewer profiles of a side have no interval. */
 export const FEWEST_PROFILES = 3;
 /** As many further profiles, in degrees of freedom, is worth what all costs together tell about the spread of one. */
@@ -34,6 +36,8 @@ export interface ChangedModule extends Change {
   module: string;
   /** Those of its functions that changed, the largest change first. */
   functions: (Change & Pick<Frame, 'name'>)[];
+  /** The line, among those that the two sides have differently, that calls most of the change. */
+  caller: Place | undefined;
 }
 
 /** A line of the project whose CPU per request changed, with all that it calls. */
@@ -85,17 +89,30 @@ export function explainPair(
   const compare = <Key>(keysOf: (node: number) => readonly Key[]): Compared<Key> =>
     compareAll(sampled, keysOf, { least, deviation });
   const lines = compare((node) => tree.linesOf(node));
-  const functions = compare((node) => [functionOf(tree.frameOf(node))]);
-  const { path, isMain } = findCause(lines.changed, tree, whole) ?? { path: [], isMain: false };
-  const changes = new Map(lines.changed);
+  // All lines of a function are one.
+  const functions = compare((node) => {
+    const { name = '', file = '', module = '' } = tree.frameOf(node) ?? {};
+    return [JSON.stringify({ name, file, module })];
+  });
+  const rewritten = compare((node) => (tree.touchedIn(node).length > 0 ? ['rewritten'] : []));
+  const kept = tree.withoutMoves(lines.changed, rewritten.changed[0]?.[1].difference);
+  const { path, isMain } = findCause(kept, tree, whole) ?? { path: [], isMain: false };
+  const changes = new Map(kept);
   const calls = compare((node) => tree.calledFrom(path.at(-1) ?? -1, node));
   const modules = compare((node) =>
     isMain && tree.linesOf(node).some((line) => changes.has(line)) ? [] : [tree.frameOf(node)?.module ?? ''],
+  );
+  const called = compare((node) =>
+    tree.touchedIn(node).map((line) => JSON.stringify([line, tree.frameOf(node)?.module])),
   );
   const withFunctions = ({ changed }: Compared<string>): ChangedModule[] =>
     changed.map(([module, change]) => ({
       module,
       ...change,
+      caller: called.changed.flatMap(([key, { difference }]) => {
+        const [line, of] = JSON.parse(key) as [number, string];
+        return of === module && difference / change.difference >= CALLS ? tree.places[line] : [];
+      })[0],
       functions: functions.changed.flatMap(([key, own]) => {
         const { name, ...of } = JSON.parse(key) as Frame;
         return of.module === module ? [{ name, ...own }] : [];
@@ -106,7 +123,8 @@ export function explainPair(
   const others = [...changes.keys()].filter((line) => !path.includes(line));
   const callers = [...path.slice(-1), ...others];
   const beside = others.filter((line) => !callers.some((caller) => tree.isBelow(line, caller)));
-  const rest = [...lines.others, ...modules.others, ...(isMain ? [] : functions.others)];
+  const moved = kept.length < lines.changed.length ? rewritten.others : [];
+  const rest = [...lines.others, ...moved, ...modules.others, ...(isMain ? [] : functions.others)];
   return {
     baseline,
     candidate,
@@ -122,11 +140,6 @@ export function explainPair(
       restUs: Math.max(least, ...rest.map(({ difference, margin }) => Math.abs(difference) + margin)),
     }),
   };
-}
-
-/** Returns a function as a key: all its lines are one. */
-function functionOf({ name = '', file = '', module = '' }: Partial<Frame> = {}): string {
-  return JSON.stringify({ name, file, module });
 }
 
 /**

@@ -196,7 +196,7 @@ export class CallTree implements Pick<WhyFile, 'frames' | 'tree'> {
   /** Returns where these files differ between two folders. */
   hunksOf(files: readonly string[], { before, after }: { before: string; after: string }): Hunk[] {
     return files.flatMap((file) =>
-      this.#versions.diff(file, before, after).map((hunk) => ({ file, ...hunk })),
+      this.#versions.diff(file, before, after).hunks.map((hunk) => ({ file, ...hunk })),
     );
   }
 

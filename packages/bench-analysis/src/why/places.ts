@@ -81,6 +81,25 @@ export class Tree {
     return [called];
   }
 
+  /** Returns the lines in a stack that the two sides have differently. */
+  touchedIn(node: number): number[] {
+    return this.linesOf(node).filter((line) => this.places[line]?.isTouched);
+  }
+
+  /**
+   * Returns these lines without code that only moved: if some that the two sides have differently cost more and others less, those
+   * count whose sign is that of all together, `net`, which is undefined if that is not sure.
+   */
+  withoutMoves<Changed extends readonly [number, { difference: number }]>(
+    changed: readonly Changed[],
+    net = 0,
+  ): Changed[] {
+    const isTouched = ([line]: Changed): boolean => this.places[line]?.isTouched === true;
+    const signs = new Set(changed.filter(isTouched).map(([, { difference }]) => Math.sign(difference)));
+    if (signs.size < 2) return [...changed];
+    return changed.filter((one) => !isTouched(one) || Math.sign(one[1].difference) === Math.sign(net));
+  }
+
   /** Returns true if most samples of a line are called by another one. */
   isBelow(line: number, other: number): boolean {
     let [all, below] = [0, 0];
@@ -119,8 +138,10 @@ export function findCause(
   const hasShare = (line: number, share: number, of: number): boolean => (sizes.get(line) ?? 0) >= share * of;
   const most = sizes.get(top) ?? 0;
   const touched = lines.filter((line) => tree.places[line]?.isTouched && hasShare(line, TOUCHED, most));
-  const below = lines.filter((line) => hasShare(line, FLOWS, most) && tree.isBelow(line, top));
-  const cause = tree.fromOutside(touched.length > 0 ? touched : [top, ...below]).at(-1) ?? top;
+  const [first = top] = touched;
+  const flow = touched.length > 0 ? touched : lines.filter((line) => hasShare(line, FLOWS, most));
+  const below = flow.filter((line) => tree.isBelow(line, first));
+  const cause = tree.fromOutside([first, ...below]).at(-1) ?? first;
   return {
     path: tree.fromOutside(lines.filter((line) => line === cause || tree.isBelow(cause, line))),
     isMain: touched.length > 0 || !isSure || hasShare(cause, MAIN, Math.abs(whole.difference)),

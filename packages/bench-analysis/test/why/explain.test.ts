@@ -209,6 +209,19 @@ describe('the cause in the project', () => {
     );
   });
 
+  it('is no code that has only moved, and the largest of several', () => {
+    const samples: Samples = {
+      ...rest,
+      'uvicorn > main.py:31 get > json': [300, 0],
+      'uvicorn > main.py:32 get > json': [0, 300],
+    };
+    expect(explainLines(samples, [31, 32])).toMatchObject({ path: [], others: [], modules: [] });
+    const more = { ...samples, 'uvicorn > main.py:33 get': [0, 200] as [number, number] };
+    const line = (hunks: number[]) => explainLines(more, hunks)?.path.at(-1)?.line;
+    expect(line([31, 32, 33])).toBe(32);
+    expect(line([33])).toBe(33);
+  });
+
   it('has lines beside it that no other of them calls', () => {
     const samples: Samples = {
       ...rest,
