@@ -327,7 +327,9 @@ const ROWS = {
     invalidates: RATES_AND_CPU,
     bounds: ({ change }) => {
       const most = Math.max(change, 1 / change);
-      return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
+      const within = { low: 1 / most, high: most };
+      // Turns are a closed loop: no response takes longer by a larger factor than its cost and that of those before it.
+      return { cpu: within, goodput: within, p50: within };
     },
     text: ({
       other,
