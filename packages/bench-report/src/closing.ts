@@ -95,7 +95,10 @@ function describeCapacities(
   );
   if (found.length === 0) return undefined;
   const promises = describePromises(load.promises);
-  const carried = found.filter(({ capacity }) => isBounded(capacity));
+  // Known within bounds, or a bound itself.
+  const carried = found.filter(
+    ({ capacity }) => capacity.reasons.every((code) => code === 'slo-violated') || isUsable(capacity),
+  );
   if (carried.length === 0) return `No capacity at ${promises} is valid`;
   const isOnePlace = new Set(found.map(keyOfPlace)).size === 1;
   const nameOf = (row: (typeof found)[number]): string => (isOnePlace ? row.target : nameCell(row));
@@ -111,11 +114,6 @@ function describeCapacities(
   const lost = found.filter((row) => !carried.includes(row)).map(nameOf);
   const rest = lost.length === 0 ? '' : `; not valid: ${lost.join(', ')}`;
   return `${parts.join(', ')}${rest}${difference}`;
-}
-
-/** True for a capacity that is known within bounds, or is a bound itself. */
-function isBounded(capacity: ModelFigure): boolean {
-  return capacity.reasons.every((code) => code === 'slo-violated') || isUsable(capacity);
 }
 
 /** `3,900/s (3,700/s to 4,100/s)`, `at least 3,900/s`, `less than 40.0/s`; `probably less than` that by most of its rounds. */
@@ -256,17 +254,14 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
   const parts = groups.map(([names, all], index) => {
     const isTie = all.some(({ near }) => near.length > 1);
     const value = index === 0 || isTie ? ` (${describeRange(metric, all)})` : '';
-    const where = isSame ? nameEvery(all) : nameWhere(all, index === 0);
+    const every = all[0]?.route === undefined ? 'at every number of connections' : 'for every request';
+    const where = isSame ? every : nameWhere(all, index === 0);
     return `${names} ${where}${value}`;
   });
   const rounds = Math.max(...rows.map((row) => row.rounds)) === 1 ? 'one round' : 'so few rounds';
   const isOpen = leaders.every(({ isUnranked, best, near }) => isUnranked || best.length > near.length);
   const few = isOpen ? `; ${rounds} cannot rank them` : '';
   return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
-}
-
-function nameEvery([first]: readonly Standing[]): string {
-  return first?.route === undefined ? 'at every number of connections' : 'for every request';
 }
 
 /** `at 10, 100 connections`; `for GET /orders at 10`. */
@@ -355,11 +350,11 @@ function chooseNext(model: Model, isExplained: boolean): [purpose: string, comma
   return ['For charts', `report ${run} --open`];
 }
 
-/** Returns true if versions of one program that Bench launches use more or less CPU. */
+/** Returns true if versions of one program that Bench launches use more or less CPU, or take more or less time. */
 function hasCause({ targets, attached }: Plan, { by, rows }: ComparedTable): boolean {
   const isOne = new Set(targets.map(({ stack }) => stack)).size === 1;
   const differs = rows.some(({ comparison: { verdict, whole: { cost = verdict } = {} } }) =>
-    ['slower', 'faster'].includes(cost),
+    [verdict, cost].some((one) => one === 'slower' || one === 'faster'),
   );
   return by === 'cpu' && isOne && attached === undefined && differs;
 }
