@@ -1,5 +1,4 @@
 /** A picture of comparisons: each ratio with its interval, as the report draws it. */
-import type { ComparedRow } from 'bench-analysis/compare';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { describeVerdict } from 'bench-report/compare';
@@ -13,7 +12,9 @@ import { compareOf } from './repeats.ts';
 export function toRatios(runs: readonly StoredRun[]): Picture {
   const [first] = runs;
   if (first === undefined) throw new Error('a picture of ratios needs a run');
-  const all = compareRepeats(runs);
+  // Repeats are runs with the same targets: their rounds are compared together.
+  const repeats = [...Map.groupBy(runs, namesOf).values()];
+  const all = repeats.flatMap((group) => compareOf(joinRounds(group)).rows);
   const rungs = new Set(all.map(({ connections }) => connections));
   const rows = all.map((row) => {
     const cell = { target: row.candidate, route: row.route, connections: row.connections };
@@ -47,11 +48,6 @@ function nameWithRounds(runs: readonly StoredRun[]): string {
 function nameBaseline(baselines: ReadonlySet<string>): string {
   const [one = ''] = baselines;
   return baselines.size === 1 ? one : `the same on ${one.split('@')[1] ?? one}`;
-}
-
-/** Compares over the rounds of all repeats together: runs with the same targets. */
-function compareRepeats(runs: readonly StoredRun[]): ComparedRow[] {
-  return [...Map.groupBy(runs, namesOf).values()].flatMap((group) => compareOf(joinRounds(group)).rows);
 }
 
 /** Returns one run with the rounds of several. */

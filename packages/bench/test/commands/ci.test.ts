@@ -29,17 +29,14 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function writeConfig(bench: object, budgets: object[]): void {
-  writeFileSync(join(shop, 'bench.config.json'), JSON.stringify({ bench, budgets }));
-}
-
 const FEW = { connections: [2], amount: 40, warmup: 0 };
 
 const stepFile = (): string => join(folder, 'step.md');
 
 /** Runs a job with these budgets. */
 function runJob(rounds: number, budgets: object[], load: object = FEW): Promise<Ended> {
-  writeConfig({ run: 'node server.cjs', get: '/orders', rounds, ...load }, budgets);
+  const bench = { run: 'node server.cjs', get: '/orders', rounds, ...load };
+  writeFileSync(join(shop, 'bench.config.json'), JSON.stringify({ bench, budgets }));
   writeFileSync(stepFile(), 'before\n');
   const env = { ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: stepFile(), GITHUB_ACTIONS: 'true' };
   return runIn(shop, ['ci'], () => env);

@@ -7,10 +7,6 @@ import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from '../cli/cl
 /** Takes the lock and fails: nothing listens at that address. */
 const NOWHERE = ['http://127.0.0.1:9/'];
 
-async function isLoaded(place: Place): Promise<boolean> {
-  return ((await place.readAccount())?.requests.read ?? 0) > 50;
-}
-
 describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
   let place: Place;
 
@@ -21,7 +17,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
     const running = place.start('bench', [...names, '--no-interleave', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');
     await running.until(
-      async () => place.countLaunched() > 1 && (await isLoaded(place)),
+      async () => place.countLaunched() > 1 && ((await place.readAccount())?.requests.read ?? 0) > 50,
       'the second window',
     );
     running.signal('SIGKILL');
