@@ -1,6 +1,7 @@
 /**
  * Records the services of docs/findings: lays each out as a user has it, in a repository with its lock file and its commits, runs
- * its commands, and keeps what they print, with the runs behind it. Each commit overlays the files of a folder such as `change`.
+ * its commands, and keeps what they print, with the runs behind it. Each commit overlays the files of a folder such as `change`, or applies a
+ * patch to the service.
  *
  * `pnpm exec node packages/bench-lab/examples/record.ts results/published/<date>-examples fastapi express`
  */
@@ -27,7 +28,21 @@ const LONGER = 'compare HEAD~1 HEAD --budget 2m';
 
 const WHY = '--budget 2m --why';
 
+const EACH = 'compare HEAD~5 HEAD~4 HEAD~3 HEAD~2 HEAD~1 HEAD --budget 3m';
+
+/** The planted causes, and a commit that causes nothing. */
+const CAUSES = {
+  line: 'Refuse what is there twice',
+  library: 'Call the library for each row',
+  statements: 'Load rows when they are read',
+  wait: 'Ask the archive',
+  twin: 'Write the same in other words',
+};
+
 const SERVICES: Record<string, Service> = {
+  'causes-node': { lock: 'npm', changes: CAUSES, commands: [EACH] },
+  'causes-python': { from: 'lazy', changes: CAUSES, commands: ['init --python 3.13', EACH] },
+  'causes-go': { changes: CAUSES, commands: [EACH] },
   fastapi: {
     lock: 'uv',
     changes: { change: 'Describe orders' },
@@ -56,15 +71,6 @@ const SERVICES: Record<string, Service> = {
     },
     commands: ['init', `compare HEAD~2 HEAD~1 HEAD --python 3.13 ${WHY}`],
   },
-  pydantic: {
-    changes: { change: 'Upgrade Pydantic' },
-    commands: ['init', `compare HEAD~1 HEAD --python 3.11 ${WHY}`],
-  },
-  'express-4': {
-    lock: 'npm',
-    changes: { change: 'Upgrade Express' },
-    commands: ['init --get /items', `compare HEAD~1 HEAD --node 22 ${WHY}`],
-  },
   startup: {
     changes: { change: 'Upgrade Pydantic' },
     commands: [
@@ -79,7 +85,7 @@ const SERVICES: Record<string, Service> = {
   fetching: { changes: { change: 'Fetch with aiohttp' }, commands: [`compare HEAD~1 HEAD ${WHY}`] },
   json: { changes: { change: 'Write JSON with orjson' }, commands: ['init', `compare HEAD~1 HEAD ${WHY}`] },
   lazy: {
-    changes: { change: 'Load books when they are read' },
+    changes: { statements: CAUSES.statements },
     commands: ['init', `compare HEAD~1 HEAD ${WHY}`],
   },
   recycled: { changes: { change: 'Recycle workers' }, commands: ["init --run 'gunicorn app:app'", LONGER] },
@@ -94,10 +100,6 @@ const SERVICES: Record<string, Service> = {
     lock: 'npm',
     changes: {},
     commands: ['init', 'compare --node 22,26 --budget 2m'],
-  },
-  nodes: {
-    changes: { raw: 'Write one text to the socket' },
-    commands: ['init', ...['HEAD~1', 'HEAD'].map((one) => `bench ${one} --node 22,26 --by cpu ${WHY}`)],
   },
 };
 
@@ -114,7 +116,10 @@ async function layOut(
     run('git', 'add', '.');
     run('git', '-c', 'user.name=Ada', '-c', 'user.email=ada@localhost', 'commit', '--quiet', '-m', subject);
   };
-  cpSync(from, folder, { recursive: true, filter: (file) => !folders.includes(file) });
+  cpSync(from, folder, {
+    recursive: true,
+    filter: (file) => !folders.includes(file) && !file.endsWith('.patch'),
+  });
   run('git', 'init', '--quiet', '--initial-branch=main');
   const makeLock = async (): Promise<void> => {
     if (lock === 'uv') run(await provideUv(HOME.cache), 'lock', '--quiet');
@@ -122,8 +127,13 @@ async function layOut(
   };
   await makeLock();
   commit('The service');
+  run('git', 'branch', 'base');
   for (const [change, subject] of Object.entries(changes)) {
-    cpSync(join(from, change), folder, { recursive: true });
+    const [patch] = globSync(`${change}.patch`, { cwd: from });
+    if (patch) {
+      run('git', 'checkout', '--quiet', 'base', '.');
+      run('git', 'apply', join(from, patch));
+    } else cpSync(join(from, change), folder, { recursive: true });
     await makeLock();
     commit(subject);
   }
@@ -142,14 +152,15 @@ function keepRuns(folder: string, place: string): void {
   }
 }
 
-const [place = '', ...names] = process.argv.slice(2);
-mkdirSync(place, { recursive: true });
-for (const name of names) {
+/** Records a service: what its commands print, and their runs. `folder` is where its user has it. */
+export async function record(
+  name: string,
+  { folder, place }: Record<'folder' | 'place', string>,
+): Promise<void> {
   const service = SERVICES[name];
   if (service === undefined) throw new Error(`${name} is none of ${Object.keys(SERVICES).join(', ')}`);
-  const scratch = mkdtempSync(join(tmpdir(), 'bench-example-'));
-  const folder = join(scratch, name);
-  mkdirSync(folder);
+  mkdirSync(place, { recursive: true });
+  mkdirSync(folder, { recursive: true });
   await layOut(name, service, folder);
   const parts = service.commands.map((line) => {
     const { words } = splitCommand(line, 'command');
@@ -159,7 +170,15 @@ for (const name of names) {
     return `$ bench-http ${line}\n${stdout}${status === 0 ? '' : `${stderr}exit code ${status}\n`}`;
   });
   keepRuns(folder, place);
-  rmSync(scratch, { recursive: true });
   writeFileSync(join(resolve(place), `${name}.txt`), parts.join(''));
   process.stdout.write(`${name}: recorded\n`);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [place = '', ...names] = process.argv.slice(2);
+  for (const name of names) {
+    const scratch = mkdtempSync(join(tmpdir(), 'bench-example-'));
+    await record(name, { folder: join(scratch, name), place });
+    rmSync(scratch, { recursive: true });
+  }
 }

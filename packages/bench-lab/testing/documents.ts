@@ -19,6 +19,7 @@ import { drawCommand } from './commands-table.ts';
 import { drawTable } from './draw-table.ts';
 import { toTerminal } from './terminal-picture.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
+import { listTries } from './planted-causes.ts';
 import { toPlanted } from './planted-picture.ts';
 import { toFlame } from './flame-picture.ts';
 import { toRatios } from './ratios-picture.ts';
@@ -157,6 +158,10 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     const causes = lines.filter((line) => line.startsWith(' ')).slice(0, MOST_CAUSES);
     return fence([...lines.filter((line) => !line.startsWith(' ')), ...causes].join('\n'));
   },
+
+  /** `causes ID`: how often `--why` was right about planted causes, and what it said first. */
+  causes: ([id = '']) =>
+    drawTable(['service', 'planted', 'right', 'first sentence'], listTries(folderOf(id))),
 
   /** `examples ID`: how each recorded service was started, and the verdicts on its second commit. */
   examples: ([id = '']) =>
