@@ -139,12 +139,12 @@ export function placeBeside(
 }
 
 /**
- * Chooses the placement for this machine and the cores that this process may use. Call it once, before
- * `pinHarness`, which narrows them. Returns `unpinned` with the reason if taskset is missing.
+ * Chooses the placement for this machine and the cores that this process may use. Returns `unpinned` with the reason if
+ * taskset is missing.
  */
 export async function choosePlacement(needs: PlacementNeeds): Promise<PinnedCommands> {
   const reason = await whyNotPinned();
-  if (reason === undefined) return placeOn(readCores(), needs);
+  if (reason === undefined) return placeOn(usableCores(), needs);
   return {
     placement: { kind: 'unpinned' },
     server: [],
@@ -158,11 +158,8 @@ export async function choosePlacement(needs: PlacementNeeds): Promise<PinnedComm
  * Pins this process with all its threads to the generators' cores. Child processes inherit that until they are
  * pinned elsewhere.
  */
-export async function pinHarness({ placement, generator }: PinnedCommands): Promise<void> {
-  // If all sides share every core, there is nothing to pin.
-  const isShared = placement.kind === 'shared' && generator.length === 0;
-  if (isShared || placement.generator === undefined) return;
-  await pin(process.pid, placement.generator.join(','));
+export async function pinHarness({ placement }: PinnedCommands): Promise<void> {
+  if (placement.generator !== undefined) await pin(process.pid, placement.generator.join(','));
 }
 
 /** Pins all threads of a process to a list of cores. */
@@ -229,6 +226,13 @@ export function readCores(): Core[] {
       ...(speed !== undefined && { speed: Number(speed) }),
     };
   });
+}
+
+let usable: Core[] | undefined;
+
+/** Returns the cores that this process could use before `pinHarness` narrowed them: a command can measure several runs. */
+export function usableCores(): Core[] {
+  return (usable ??= readCores());
 }
 
 /** Parses a list such as `0-3,8,10-11`. */

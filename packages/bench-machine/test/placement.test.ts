@@ -148,17 +148,19 @@ describe('choosePlacement', () => {
 });
 
 describe.skipIf(readCores().length < 2 || (await whyNotPinned()) !== undefined)('pinHarness', () => {
-  it('keeps every thread of the calling process on the cores of the load', async () => {
+  it('keeps every thread of the calling process on the cores of the load, and the others for its next run', async () => {
     const placement = { kind: 'separate', server: [readCores().at(-1)?.id], generator: [readCores()[0]?.id] };
     const program = `
       import { readdirSync, readFileSync } from 'node:fs';
-      import { pinHarness } from ${JSON.stringify(new URL('../src/placement.ts', import.meta.url).href)};
+      import { choosePlacement, pinHarness } from ${JSON.stringify(new URL('../src/placement.ts', import.meta.url).href)};
+      await choosePlacement({ serverCores: 1, generators: 1 });
       await pinHarness(${JSON.stringify({ placement, server: [], generator: [] })});
       const lists = readdirSync('/proc/self/task').map((thread) =>
         /Cpus_allowed_list:\\s*(\\S+)/.exec(readFileSync('/proc/self/task/' + thread + '/status', 'utf8'))[1]);
-      console.log(JSON.stringify([...new Set(lists)]));
+      const again = await choosePlacement({ serverCores: 1, generators: 1 });
+      console.log(JSON.stringify([...new Set(lists), again.placement.kind]));
     `;
     const { stdout } = await run([process.execPath, '--input-type=module', '-e', program]);
-    expect(JSON.parse(stdout)).toEqual([String(readCores()[0]?.id)]);
+    expect(JSON.parse(stdout)).toEqual([String(readCores()[0]?.id), 'separate']);
   });
 });

@@ -106,8 +106,8 @@ async function prepareMachine(
 }
 
 /**
- * Places each side on its cores and pins this process to those of the generators. Call it once for each command. `choose` makes the
- * placement; by default, that of a server that Bench starts.
+ * Places each side on its cores and pins this process to those of the generators. `choose` makes the placement; by default, that of a
+ * server that Bench starts.
  */
 export async function placeProcesses(
   needs: PlacementNeeds,

@@ -9,7 +9,7 @@ import { identify } from 'bench-machine/identity';
 import type { Server } from 'bench-machine/launch';
 import type { Launcher } from './launcher.ts';
 import { findListener, isThisMachine } from 'bench-machine/listener';
-import { placeBeside, readCores, whyNotPinned } from 'bench-machine/placement';
+import { placeBeside, usableCores, whyNotPinned } from 'bench-machine/placement';
 import { isListening } from 'bench-machine/ports';
 import { tlsOf, type Tls } from 'bench-machine/tls';
 
@@ -41,7 +41,7 @@ export async function attachLauncher(servers: readonly AttachedServer[]): Promis
       const cores = here.map((one) => one.process?.cores);
       const known = cores.filter((one) => one !== undefined);
       const allowed = known.length < cores.length ? undefined : [...new Set(known.flat())];
-      return placeBeside(readCores(), allowed, needs);
+      return placeBeside(usableCores(), allowed, needs);
     },
     async prepare({ targets }, tell) {
       const isOne = found.length === 1;
