@@ -61,7 +61,7 @@ export function showProgress(
   let tableAt = began;
   let spent = 0;
   let round: number | undefined;
-  let rows: string[] = [];
+  let rows: [name: string, rest: string][] = [];
   const drawRows = liveRows(plan, tracker);
 
   // The pace of the trials so far corrects an estimate, once there are enough of them.
@@ -108,7 +108,7 @@ export function showProgress(
     const found = describeFound(plan, planned, { trials, tracker, holds });
     const left = describeLeft(plan, Math.min(estimate(due), Math.max(0, leftSeconds)));
     const { width } = screen.layout();
-    const live = [fitLine(head, found, left, width), ...rows.map((row) => cut(row, (width ?? Infinity) - 1))];
+    const live = [fitLine(head, found, left, width), ...rows.map(([name, rest]) => fit(name, rest, width))];
     screen.showLive(live.join('\n'));
   };
 }
@@ -120,7 +120,7 @@ const MOST_ROWS = 4;
  * Returns a function that draws the open comparisons of a sequential test after a round, as if the run was stopped there: `new against
  * old at 10  ── ● ──   │   +29 % (+26 % to +31 %)  6 rounds`. The bars narrow: each is as wide as the widest interval so far.
  */
-function liveRows(plan: Plan, tracker: Tracker): (trials: Trial[], rounds: number) => string[] {
+function liveRows(plan: Plan, tracker: Tracker): (trials: Trial[], rounds: number) => [string, string][] {
   const reaches = new Map<string, number>();
   const isShown = plan.sequentialTest !== undefined && tracker.foreseen.rows <= MOST_ROWS;
   return (trials, rounds) => {
@@ -135,9 +135,8 @@ function liveRows(plan: Plan, tracker: Tracker): (trials: Trial[], rounds: numbe
       const { estimate, range, interval = range } = ratio;
       const reach = Math.max(reaches.get(name) ?? 0.05, ...[interval.low, interval.high].map(reachOf));
       reaches.set(name, reach);
-      return [
-        `  ${name}  ${drawBar(estimate, interval, reach)}  ${describeDifference(row.comparison)}  ${countOf(own, 'round')}`,
-      ];
+      const figures = `${describeDifference(row.comparison)}  ${countOf(own, 'round')}`;
+      return [[`  ${name}`, `  ${drawBar(estimate, interval, reach)}  ${figures}`]];
     });
   };
 }
@@ -300,14 +299,19 @@ function renderStanding(plan: Plan, trials: Trial[], rounds: number, layout: Lay
   );
 }
 
-/** The least room for the figures so far. */
+/** The least room for the figures so far, and for a name. */
 const FEWEST_FOUND = 16;
 
 /** Joins the parts of a live line, and shortens the figures so far to what fits: a longer line could not be replaced. */
 function fitLine(head: string, { text, unit }: Found, left: string, width = Infinity): string {
   const room = width - 1 - `${head} · ${unit} · ${left}`.length;
-  if (text === '' || room < FEWEST_FOUND) return cut(`${head} · ${left}`, width - 1);
+  if (text === '' || room < FEWEST_FOUND) return fit(head, ` · ${left}`, width);
   return `${head} · ${cut(text, room)}${unit} · ${left}`;
+}
+
+/** Joins a name and the figures behind it, which move, and shortens the name to what fits. */
+function fit(name: string, rest: string, width = Infinity): string {
+  return cut(cut(name, Math.max(FEWEST_FOUND, width - 1 - rest.length)) + rest, width - 1);
 }
 
 function cut(text: string, width: number): string {
