@@ -95,7 +95,7 @@ function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Rec
   return {
     ...nameCells(rows),
     ...rankCells(rows, metric),
-    class: (row) => row.class,
+    ...(rows.some((row) => row.class !== 'unknown') && { class: (row: RankedRow) => row.class }),
     ...Object.fromEntries(
       metrics.flatMap((id): [string, Cell][] => [
         [METRICS[id].label, (row) => showMetric(id, row)],

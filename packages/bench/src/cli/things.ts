@@ -111,10 +111,8 @@ export function nameProject(
   const isOwn = folder !== undefined && first === undefined && stack.length === 0;
   return {
     stacks: isOwn && own !== undefined ? [own] : stack,
-    ...present({
-      apps: first === undefined ? undefined : [{ folder: folder ?? HERE, run: first }],
-      copies: hasSettings ? settingsOf(folder ?? HERE, run, env) : undefined,
-    }),
+    apps: first === undefined ? undefined : [{ folder: folder ?? HERE, run: first }],
+    copies: hasSettings ? settingsOf(folder ?? HERE, run, env) : undefined,
   };
 }
 

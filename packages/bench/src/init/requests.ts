@@ -195,7 +195,8 @@ async function ask(sent: Sent, { server, headers: shared }: Asking): Promise<Off
     const title = /<title>\s*([^<]*?)\s*<\/title>/is.exec(answer)?.[1] ?? excerpt(answer).trim();
     const reason = status >= 400 && title !== '' ? `: ${title.replaceAll(/\s+/g, ' ')}` : '';
     const type = contentType.split(';')[0] || 'no content type';
-    const size = `, ${type}, ${seen.body.length.toLocaleString('en-US')} bytes`;
+    const use = CHECK.test(path) ? ', for monitoring' : '';
+    const size = `, ${type}, ${seen.body.length.toLocaleString('en-US')} bytes${use}`;
     const words = `${nameStatus(seen)}${isRight ? size : reason}${LACKS[status] ?? ''}`;
     const base = `http://${toAuthority(server)}`;
     const to = status >= 300 && status < 400 ? new URL(seen.headers?.location ?? '', base) : undefined;

@@ -88,7 +88,7 @@ async function findRevision(top: string, name: string): Promise<Copy> {
 async function requireCommit(top: string, name: string): Promise<string> {
   const own = await findCommit(top, name);
   if (own !== undefined) return own;
-  const listed = await git(top, ['for-each-ref', '--format=%(refname:short)']);
+  const listed = await git(top, ['for-each-ref', '--sort=-committerdate', '--format=%(refname:short)']);
   const names = listed.split('\n').filter((one) => one !== '');
   // A job of CI checks out one commit: the other branches are those of the remote.
   const remote = names.filter((one) => one.slice(one.indexOf('/') + 1) === name && one !== name);
@@ -104,7 +104,8 @@ async function requireCommit(top: string, name: string): Promise<string> {
     );
   const parts = name.split(',');
   if (parts.length > 1) throw new UsageError(message, `write them apart: ${parts.join(' ')}`);
-  const hint = names.length === 0 ? 'the repository has no commits yet' : 'git log --all lists the commits';
+  const known = `this repository has ${names.slice(0, 4).join(', ')}; git log --all lists the commits`;
+  const hint = names.length === 0 ? 'the repository has no commits yet' : known;
   const targets = readStacks().map((stack) => stack.name);
   const close = locateBuiltIn(name) ?? suggest(name, [...names, ...targets]);
   throw new UsageError(message, close ?? hint);

@@ -199,6 +199,7 @@ describe('a revision that cannot be measured', () => {
       message: '"feature/cash" is no revision, target, folder or address',
       hint: 'did you mean feature/cache?',
     });
+    expect((await refusalOf('trunk')).hint).toMatch(/^this repository has .*feature\/cache/);
     expect((await refusalOf('main,HEAD')).hint).toBe('write them apart: main HEAD');
     expect((await refusalOf('fastapi@3.14')).hint).toContain('fastapi is a built-in stack');
   });

@@ -28,10 +28,8 @@ export function toDraft(
   const draft: Draft = {
     requests: requests.map((one) => toRequest(one, lowerNames(headers), folder)),
     from: shown,
-    ...present({
-      rows: rows === undefined ? undefined : showPath(resolve(folder, rows)),
-      login: login && toLogin(login, folder),
-    }),
+    rows: rows === undefined ? undefined : showPath(resolve(folder, rows)),
+    login: login && toLogin(login, folder),
   };
   return {
     draft,
