@@ -78,7 +78,8 @@ export function listPictures(): Picture[] {
 /** The blocks that show a picture. */
 const PICTURE_OF: Record<string, (words: string[]) => Picture> = {
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
-  picture: pictureOf,
+  picture: ([id = '', metric = '', ...rest]) =>
+    toPicture(readPublished(id, connectionsOf(rest)), metricOf(metric)),
   /** `terminal ID NAME`: a service of `packages/bench-lab/examples` from `init` to the verdict, as a picture of a terminal. */
   terminal: ([id = '', name = '']) => toTerminal(name, linesOf(id, name, IN_TERMINAL)),
   /** `planted ID ID`: what the comparisons of pools of `bench-http power` found together, as a picture. */
@@ -88,10 +89,6 @@ const PICTURE_OF: Record<string, (words: string[]) => Picture> = {
   /** `ratios ID ID`: the comparisons by CPU per request in a run and its repeats, as a picture. */
   ratios: (ids) => toRatios(ids.map((id) => readPublished(id))),
 };
-
-function pictureOf([id = '', metric = '', ...rest]: string[]): Picture {
-  return toPicture(readPublished(id, connectionsOf(rest)), metricOf(metric));
-}
 
 /** The figures that a document says it took from a run: those in bold. */
 export function listFigures(document: string): string[] {

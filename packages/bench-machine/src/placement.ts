@@ -138,10 +138,7 @@ export function placeBeside(
   };
 }
 
-/**
- * Chooses the placement for this machine and the cores that this process may use. Returns `unpinned` with the reason if
- * taskset is missing.
- */
+/** Chooses the placement for this machine and the cores that this process may use: `unpinned`, with the reason, without taskset. */
 export async function choosePlacement(needs: PlacementNeeds): Promise<PinnedCommands> {
   const reason = await whyNotPinned();
   if (reason === undefined) return placeOn(usableCores(), needs);
@@ -154,10 +151,7 @@ export async function choosePlacement(needs: PlacementNeeds): Promise<PinnedComm
   };
 }
 
-/**
- * Pins this process with all its threads to the generators' cores. Child processes inherit that until they are
- * pinned elsewhere.
- */
+/** Pins this process with all its threads to the generators' cores. Child processes inherit that until they are pinned elsewhere. */
 export async function pinHarness({ placement }: PinnedCommands): Promise<void> {
   if (placement.generator !== undefined) await pin(process.pid, placement.generator.join(','));
 }

@@ -331,10 +331,7 @@ describe('init', () => {
   it('leaves out a health check, unless nothing else answers', async () => {
     write({ 'package.json': PACKAGE, 'server.js': serving(['/', '/health']) });
     const { status, stdout } = await runHere(init, [folder]);
-    expect([status, stdout]).toEqual([
-      0,
-      expect.stringMatching(/left out GET \/health: status 200.+, for monitoring/),
-    ]);
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/left out GET \/health: .+, for monitoring/)]);
     const file = join(folder, 'stack.json');
     expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/' }] } } });
     rmSync(file);
