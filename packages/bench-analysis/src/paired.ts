@@ -87,8 +87,7 @@ function locateGroups(
   return dropPartOfRound(groups, schedule).flatMap((group) => {
     // Rows are located by what they vary together, at the look of the longest.
     const common = isFixed(schedule) ? levelOf(lookAt(schedule, longestOf(group)), schedule, shares) : 0;
-    const together = common === 0 ? [] : locateTogether(group, common);
-    const few = isFixed(schedule) ? together : undefined;
+    const few = common === 0 ? [] : locateTogether(group, common);
     return group.map(({ differences: all }, index): Sample => {
       const look = lookAt(schedule, all.length);
       const differences = all.slice(0, look?.rounds);
@@ -100,8 +99,8 @@ function locateGroups(
       }
       if (isEarly(look))
         return { differences, areEnough: false, located: locateEarly(differences, level, LEAST_DEVIATION) };
-      const areEnough = few !== undefined && differences.length >= FEWEST_WITH_SPREAD;
-      return { differences, areEnough, located: few?.[index] };
+      const areEnough = isFixed(schedule) && differences.length >= FEWEST_WITH_SPREAD;
+      return { differences, areEnough, located: few[index] };
     });
   });
 }

@@ -32,6 +32,14 @@ export function toAuthority({ host, port }: { host: string; port: number }): str
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** Returns the host and the port of a URL: an IPv6 address without brackets. */
+export function endpointOf({ hostname, port, protocol }: URL): { host: string; port: number } {
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(port || (protocol === 'https:' ? 443 : 80)),
+  };
+}
+
 /** Returns true if something accepts connections on the port. */
 export async function isListening(host: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,7 +1,7 @@
 /** TLS towards a server, and the protocol that a port speaks. Node's modules for it are loaded by those who need them: they take long. */
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { toAuthority } from './ports.ts';
+import { endpointOf, toAuthority } from './ports.ts';
 
 /** How a client speaks TLS to a server. */
 export interface Tls {
@@ -19,9 +19,9 @@ const ALPN = ['http/1.1'];
 /** The longest wait for the response of a port that is asked for its protocol. */
 const PROBE_MS = 1000;
 /** Returns how to speak TLS to the server of a URL; undefined for http. */
-export async function tlsOf({ protocol, hostname }: URL): Promise<Tls | undefined> {
-  if (protocol !== 'https:') return undefined;
-  const name = hostname.replace(/^\[(.*)\]$/, '$1');
+export async function tlsOf(url: URL): Promise<Tls | undefined> {
+  if (url.protocol !== 'https:') return undefined;
+  const name = endpointOf(url).host;
   // Loaded here: a generator starts without what starts programs.
   const { isThisMachine } = await import('./listener.ts');
   const verifies = !(await isThisMachine(name));

@@ -4,6 +4,7 @@ import type { BenchRequest } from '../plan/request.ts';
 import { readFileSync } from 'node:fs';
 import type { Draft } from 'bench-model/requests';
 import { orUndefined, UsageError } from 'bench-model/errors';
+import { endpointOf } from 'bench-machine/ports';
 import { redactUrl } from 'bench-machine/redact';
 import { tlsOf } from 'bench-machine/tls';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
@@ -46,12 +47,8 @@ async function fetchText(address: string, headers: Record<string, string>): Prom
   let problem: string;
   try {
     const url = new URL(address);
-    const tls = await tlsOf(url);
-    const { hostname, port, pathname, search } = url;
-    const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    const place = { host, port: Number(port || (tls ? 443 : 80)), tls };
-    const server = { ...place, ended: () => undefined, logTail: () => [] };
-    const asked = { method: 'GET', path: pathname + search, headers };
+    const server = { ...endpointOf(url), tls: await tlsOf(url), ended: () => undefined, logTail: () => [] };
+    const asked = { method: 'GET', path: url.pathname + url.search, headers };
     const answer = await sendRequest(server, asked, FETCH_SECONDS);
     if (answer.status >= 200 && answer.status < 300) return answer.body.toString();
     problem = nameStatus(answer);

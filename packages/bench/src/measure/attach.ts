@@ -10,7 +10,7 @@ import type { Server } from 'bench-machine/launch';
 import type { Launcher } from './launcher.ts';
 import { findListener, isThisMachine } from 'bench-machine/listener';
 import { placeBeside, usableCores, whyNotPinned } from 'bench-machine/placement';
-import { isListening } from 'bench-machine/ports';
+import { endpointOf, isListening, toAuthority } from 'bench-machine/ports';
 import { tlsOf, type Tls } from 'bench-machine/tls';
 
 /** The address of the server and its process. */
@@ -99,16 +99,14 @@ export function describeProcess(found: Omit<ServerProcess, 'pid'> | undefined): 
 
 async function findServer(url: string, known?: ServerProcess): Promise<Place> {
   const origin = new URL(url);
-  const { hostname, protocol, port: typed } = origin;
-  const name = hostname.replace(/^\[(.*)\]$/, '$1');
-  const port = Number(typed || (protocol === 'https:' ? 443 : 80));
+  const { host: name, port } = endpointOf(origin);
   let host: string | undefined;
   for (const { address } of await lookup(name, { all: true, verbatim: false }).catch(() => [])) {
     if (host === undefined && (await isListening(address, port))) host = address;
   }
   if (host === undefined) {
     throw new UsageError(
-      `nothing listens on ${hostname}:${port}`,
+      `nothing listens on ${toAuthority({ host: name, port })}`,
       'start your server first, or check the address',
     );
   }
