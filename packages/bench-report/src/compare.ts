@@ -2,7 +2,7 @@ import { ONE_WORKER, UNDISTURBED, UPGRADE } from 'bench-analysis/baselines';
 import type { ComparedRow, ComparedTable } from 'bench-analysis/compare';
 import type { Comparison, Undecided } from 'bench-analysis/comparison';
 import { viewTable, type View } from './content.ts';
-import { countOf, formatChange, formatChangeWithin, formatShare } from './format.ts';
+import { countOf, formatChange, formatChangeWithin, formatRatio, formatShare } from './format.ts';
 import { METRICS } from 'bench-model/metrics';
 import { describeNeeded, listAll } from './words.ts';
 
@@ -48,7 +48,7 @@ export function viewComparison(
 /** `× 0.978`; with the baseline, if it is not the same for all rows. */
 function showRatio({ comparison: { ratio }, baseline }: ComparedRow, asked: string | undefined): string {
   const of = asked === UPGRADE ? ` of ${baseline}` : '';
-  return ratio === undefined ? '—' : `× ${ratio.estimate.toFixed(3)}${of}`;
+  return ratio === undefined ? '—' : `${formatRatio(ratio.estimate)}${of}`;
 }
 
 function describeConfidence({ rows }: ComparedTable): string {

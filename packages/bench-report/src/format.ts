@@ -75,8 +75,8 @@ export function describeConnections(rungs: readonly number[]): string {
 /** A duration given in µs, in the unit that fits: `107 µs`, `18.8 ms`, `1.32 s`. */
 export function formatUs(us: number): string {
   if (us < 999.5) return `${us < 9.95 ? us.toFixed(1) : Math.round(us)} µs`;
-  if (us < 999_500) return `${significant(us / 1000)} ms`;
-  return `${significant(us / 1e6)} s`;
+  if (us < 999_500) return `${formatDigits(us / 1000)} ms`;
+  return `${formatDigits(us / 1e6)} s`;
 }
 
 /** CPU time of one request, in µs without the unit: `13.4`, `141`. */
@@ -100,8 +100,8 @@ export function formatMargin(difference: number, margin: number, format = format
 /** `54.1 MiB`, `1.20 GiB`. */
 export function formatBytes(bytes: number): string {
   const mebibytes = bytes / 2 ** 20;
-  if (mebibytes < 1) return `${significant(bytes / 1024)} KiB`;
-  return mebibytes < 1023.5 ? `${significant(mebibytes)} MiB` : `${significant(mebibytes / 1024)} GiB`;
+  if (mebibytes < 1) return `${formatDigits(bytes / 1024)} KiB`;
+  return mebibytes < 1023.5 ? `${formatDigits(mebibytes)} MiB` : `${formatDigits(mebibytes / 1024)} GiB`;
 }
 
 /** A span given in seconds: `45 s`, `12 min`, `1 h 05 min`. */
@@ -118,14 +118,18 @@ export function formatBudget(seconds: number): string {
   return seconds < 300 ? `${seconds} s` : formatSpan(seconds);
 }
 
-/** `90s`, `2.5m`, `11m`: a span as it is typed, rounded up. */
+/** `90s`, `3m`, `11m`: a span as it is typed, rounded up. */
 export function typeBudget(seconds: number): string {
-  const step = seconds <= 120 ? 10 : seconds <= 600 ? 30 : 60;
-  const round = step * Math.ceil(seconds / step);
-  return round < 120 ? `${round}s` : `${round / 60}m`;
+  return seconds <= 110 ? `${10 * Math.ceil(seconds / 10)}s` : `${Math.ceil(seconds / 60)}m`;
 }
 
-function significant(value: number): string {
+/** A ratio, with three decimals near 1: `× 0.978`, `× 2.46`, `× 10.0`. */
+export function formatRatio(ratio: number): string {
+  return `× ${ratio < 2 ? ratio.toFixed(3) : formatDigits(ratio)}`;
+}
+
+/** A number with three digits from 1 on: `0.97`, `2.46`, `12.3`. */
+export function formatDigits(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
 }
 

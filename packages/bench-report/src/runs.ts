@@ -3,7 +3,7 @@ import type { RunsRow, RunsTable } from 'bench-analysis/runs';
 import { METRICS } from 'bench-model/metrics';
 import { showMetric } from './cells.ts';
 import { viewTable, type View } from './content.ts';
-import { formatWhole } from './format.ts';
+import { formatRatio, formatWhole } from './format.ts';
 
 /** Builds the view of the figures of two runs and their ratios. */
 export function viewRuns({ by, rows }: RunsTable, title: string, marks: readonly string[]): View {
@@ -21,7 +21,7 @@ export function viewRuns({ by, rows }: RunsTable, title: string, marks: readonly
         candidate,
         show(old),
         show(now),
-        ratio === undefined ? '—' : `× ${ratio.toFixed(3)}`,
+        ratio === undefined ? '—' : formatRatio(ratio),
       ]),
       notes: [`${label}, ${better} is better`, by === 'capacity' ? OF_ITS_RUN : NO_INTERVAL, ...marks],
     },

@@ -2,7 +2,7 @@
 import { isSamePlace, nameSize, placeOf } from 'bench-model/planned';
 import { METRICS } from 'bench-model/metrics';
 import { showFigure, showLimit, showMetric } from './cells.ts';
-import { countOf, describeConnections, describePlace } from './format.ts';
+import { countOf, describeConnections, describePlace, formatDigits } from './format.ts';
 import type { Scaling } from 'bench-analysis/scaling';
 import type { Model } from './model/definition.ts';
 import { listGiven, nameSome } from './words.ts';
@@ -37,10 +37,10 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
           isShared ? `${scale.cores} shared` : String(scale.cores),
           row === undefined ? '—' : showMetric('goodput', row),
           // One worker has no range: it is compared with itself.
-          target === of ? '1' : showFigure(speedUp, formatRatio, true),
+          target === of ? '1' : showFigure(speedUp, formatDigits, true),
           showFigure(efficiency, (share) => `${Math.round(share * 100)} %`),
           ...(row === undefined ? ['—', '—'] : [showMetric('cpu', row), showMetric('memory', row)]),
-          coresUsed === undefined ? '—' : formatRatio(coresUsed),
+          coresUsed === undefined ? '—' : formatDigits(coresUsed),
           processes === undefined ? '—' : String(processes),
           row === undefined ? '—' : showLimit(row),
         ];
@@ -48,10 +48,6 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
     })),
     notes: explainScaling({ scalings, rows }),
   };
-}
-
-function formatRatio(value: number): string {
-  return value.toFixed(2);
 }
 
 /** The name of a target without its size. */
@@ -89,7 +85,7 @@ export function describeScalings(scalings: readonly Scaling[]): string | undefin
       const own = rows.flatMap(({ target, scale, speedUp }) =>
         target === of || scale.cores < cores || speedUp?.valid !== true
           ? []
-          : [`${showFigure(speedUp, formatRatio)} with ${nameSize(scale)}`],
+          : [`${showFigure(speedUp, formatDigits)} with ${nameSize(scale)}`],
       );
       return own.length === 0 ? [] : [`${nameBase(of)} ${own.join(' and ')}`];
     });

@@ -19,7 +19,7 @@ export function spreadCopies(targets: Target[], copies: readonly Copy[], stacks:
     if (stack?.project === undefined)
       throw new UsageError(
         `${labelOf(copies[0] as Copy)} is a version of your own service, and ${target.stack} is a stack of Bench`,
-        'omit one of them; for another version of a package, --with ./folder',
+        'omit one of them; for another version of a package: --with fastapi==0.115',
       );
     return copies.map((copy): Target => ({ ...target, id: `${target.id}[${labelOf(copy)}]`, copy }));
   });

@@ -90,7 +90,7 @@ export function refuseStray(
     throw new UsageError(
       `--with ${text} is for ${LANGUAGES[first.kind]}, and no target runs on it`,
       first.folder !== undefined || runtimes.every((kind) => kind === 'none')
-        ? `name a target in ${LANGUAGES[first.kind]}`
+        ? `--with knows npm and Python only: name a target in ${LANGUAGES[first.kind]}`
         : otherSpelling(first, text),
     );
   }

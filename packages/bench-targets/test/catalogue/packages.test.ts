@@ -88,7 +88,7 @@ describe('a package for none of the targets', () => {
     ['fastify==5.1.0', 'node', 'Python', 'write a version from npm as fastify@5.1.0'],
     ['fastapi[all]==0.115', 'node', 'Python', 'write a version from npm as fastapi@0.115'],
     ['fastapi@0.115', 'python', 'Node', 'write a version for Python as fastapi==0.115'],
-    ['fastify@5', 'none', 'Node', 'name a target in Node'],
+    ['fastify@5', 'none', 'Node', '--with knows npm and Python only: name a target in Node'],
   ] as const)(
     'is rejected, with the correct syntax as a hint: %s for %s',
     (text, runtime, language, advice) => {

@@ -66,7 +66,7 @@ describe.skipIf(!hasProc)('a duel', () => {
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...short]);
     expect(status).toBe(2);
     expect(stderr).toContain('allows about 0 rounds; a large difference needs 3 rounds, others at least 6');
-    expect(stderr).toContain('use --budget 70s for a large difference, 2.5m for others');
+    expect(stderr).toContain('use --budget 70s for a large difference, 3m for others');
     expect(existsSync(place.results)).toBe(false);
   });
 

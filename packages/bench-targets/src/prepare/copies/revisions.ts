@@ -88,7 +88,8 @@ async function findRevision(top: string, name: string): Promise<Copy> {
 async function requireCommit(top: string, name: string): Promise<string> {
   const own = await findCommit(top, name);
   if (own !== undefined) return own;
-  const listed = await git(top, ['for-each-ref', '--sort=-committerdate', '--format=%(refname:short)']);
+  const withoutAliases = '--format=%(if)%(symref)%(then)%(else)%(refname:short)%(end)';
+  const listed = await git(top, ['for-each-ref', '--sort=-committerdate', withoutAliases]);
   const names = listed.split('\n').filter((one) => one !== '');
   // A job of CI checks out one commit: the other branches are those of the remote.
   const remote = names.filter((one) => one.slice(one.indexOf('/') + 1) === name && one !== name);
@@ -102,8 +103,7 @@ async function requireCommit(top: string, name: string): Promise<string> {
       `${message}. This clone is shallow, so it lacks most commits`,
       'fetch them: git fetch --unshallow, or fetch-depth: 0 in the checkout of a CI job',
     );
-  const parts = name.split(',');
-  if (parts.length > 1) throw new UsageError(message, `write them apart: ${parts.join(' ')}`);
+  if (name.includes(',')) throw new UsageError(message, `write them apart: ${name.replaceAll(',', ' ')}`);
   const known = `this repository has ${names.slice(0, 4).join(', ')}; git log --all lists the commits`;
   const hint = names.length === 0 ? 'the repository has no commits yet' : known;
   const targets = readStacks().map((stack) => stack.name);
