@@ -111,7 +111,7 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
     'To use a framework:',
     ...use.map((line, index) => `  ${index + 1}. ${line}`),
     `  ${use.length + 1}. In ${folder}/stack.json, set "framework", "class": "framework" and the "note".`,
-    `  ${use.length + 2}. Add its row to the table of stacks in docs/reference/workloads.md, with the locked versions.`,
+    `  ${use.length + 2}. Add its row to the table of stacks in docs/reference/workloads.md.`,
     `  ${use.length + 3}. Add "${name}" to BUILT_IN in packages/bench-targets/src/catalogue/stacks.ts.`,
     `  ${use.length + 4}. Check it: ${commandLine(`check ${name}`)}`,
     '',

@@ -10,7 +10,6 @@ import { HOME } from 'bench-machine/home';
 import { runSync } from 'bench-machine/subprocess';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { reachedFrom, type Import } from './imports.ts';
-import { STACKS_PAGE } from './stack-rows.ts';
 
 /** The test files that are remembered once they have passed. */
 const REMEMBERED = /^packages\/(bench\/test\/contract|bench-lab\/test\/known)\/.*\.test\.ts$/;
@@ -19,7 +18,6 @@ const REMEMBERED = /^packages\/(bench\/test\/contract|bench-lab\/test\/known)\/.
 const TESTED = [
   'packages',
   'python',
-  STACKS_PAGE,
   'package.json',
   'pnpm-lock.yaml',
   'pnpm-workspace.yaml',

@@ -1,4 +1,6 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -19,7 +21,6 @@ import {
   readSockets,
   type KeptConnection,
 } from './connections.ts';
-import { stackRowOf, STACKS_PAGE } from '../../../bench-lab/testing/stack-rows.ts';
 import { testGather } from './gather.ts';
 import { START_SECONDS, drawAll, listenersOf, loopback, openHost, type Host, type Running } from './host.ts';
 
@@ -151,8 +152,8 @@ function testServers({ wanted, ready, host, started, kinds }: Tested): void {
       const versions = told.flatMap(({ framework }) =>
         typeof framework === 'string' ? (framework.split(' ')[1] ?? []) : [],
       );
-      const wrong = versions.filter((version) => !versionsTold(stack.name).includes(version));
-      expect(wrong, `${STACKS_PAGE} lacks these versions of ${stack.name}`).toEqual([]);
+      const wrong = versions.filter((version) => !locksOf(stack).includes(version));
+      expect(wrong, `the locks of ${stack.name} lack these versions`).toEqual([]);
     }
   });
 
@@ -215,11 +216,12 @@ function testEnd(wanted: Target, ready: Need<Prepared>, started: Map<Target, Sta
   });
 }
 
-/** Returns the versions of a stack in the table of stacks. Throws if it has no row there. */
-function versionsTold(name: string): (string | undefined)[] {
-  return stackRowOf(name)
-    .versions.split(', ')
-    .map((text) => text.split(' ').at(-1));
+/** Returns the text that pins the versions of a stack: its locks, the lock of its language's workspace, and the catalog. */
+function locksOf({ root }: Stack): string {
+  const own = globSync(['requirements*.txt', 'go.mod', '*.csproj', 'package.json'], { cwd: root });
+  const shared = ['../rustcontract/Cargo.lock', '../../pnpm-workspace.yaml'];
+  const files = [...own, ...(existsSync(join(root, 'Cargo.toml')) ? shared : shared.slice(1))];
+  return files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
 }
 
 function firstDraw(draws: Running['draws']): Draw {
