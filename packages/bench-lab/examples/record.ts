@@ -101,12 +101,13 @@ const SERVICES: Record<string, Service> = {
     changes: {},
     commands: ['init', 'compare --node 22,26 --budget 2m'],
   },
+  job: { from: 'fastapi', lock: 'uv', changes: { change: 'Describe orders' }, commands: ['ci'] },
 };
 
 /** Lays a service out in a folder. */
 async function layOut(
   name: string,
-  { from: own = name, lock, changes }: Service,
+  { from: own = name, lock, changes, commands }: Service,
   folder: string,
 ): Promise<void> {
   const from = join(import.meta.dirname, own);
@@ -120,6 +121,8 @@ async function layOut(
     recursive: true,
     filter: (file) => !folders.includes(file) && !file.endsWith('.patch'),
   });
+  if (commands.includes('ci'))
+    cpSync(join(HOME.root, 'docs/examples/bench.config.json'), join(folder, 'bench.config.json'));
   run('git', 'init', '--quiet', '--initial-branch=main');
   const makeLock = async (): Promise<void> => {
     if (lock === 'uv') run(await provideUv(HOME.cache), 'lock', '--quiet');

@@ -156,6 +156,9 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return fence([...lines.filter((line) => !line.startsWith(' ')), ...causes].join('\n'));
   },
 
+  /** `job ID NAME`: what a recorded job prints of its budgets. */
+  job: ([id = '', name = '']) => fence(linesOf(id, name, IN_JOB).join('\n')),
+
   /** `causes ID`: how often `--why` was right about planted causes, and what it said first. */
   causes: ([id = '']) =>
     drawTable(['service', 'planted', 'right', 'first sentence'], listTries(folderOf(id))),
@@ -197,6 +200,9 @@ const IN_EXAMPLE = /^(?:\$ |started |asked |exit code |[\d,]+ +\S+\[.+ × )/;
 /** The verdicts of a recording, and the packages that `--why` names first. */
 const IN_WHY = /^(?:[\d,]+ +.+ × | {2}(?:No function|[\d.]+ of [\d.]+ µs are in))/;
 const MOST_CAUSES = 2;
+
+/** The lines of a recorded job that its reviewer needs. */
+const IN_JOB = /^(?:\$ |budget |(?!error).+ (?:kept|broken) *$|Bench: |Which )/;
 
 /** The line or the package that `--why` named first, or else what was found. */
 const TOLD = /^ {2}(\S+:\d+ .+\(\): .+|\S+ \S+ of .+ in .+)\.$|Found: .+? at [\d,]+: (.+?)(?:;|\. )/;
