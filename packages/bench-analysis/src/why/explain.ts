@@ -10,16 +10,16 @@ import { findCause, Tree, type Place } from './places.ts';
 const LEAST_SHARE = 0.01;
 /** The chance that any function or module is named between equal builds. */
 const ERROR = 0.05;
-/** The families of tests that share it: lines of the project, those that differ, what these call, functions, modules, those that the cause calls. */
-const FAMILIES = 6;
+/** What shares it: the ratio of the sides, and families of tests: lines of the project, those that differ, what these call, functions, modules, those that the cause calls. */
+const SHARED = ERROR / 7;
 /** A line that calls this share of the change of a module is named with it. */
 const CALLS = 0.5;
 /** Fewer profiles of a side have no interval. */
 export const FEWEST_PROFILES = 3;
 /** As many further profiles, in degrees of freedom, is worth what all costs together tell about the spread of one. */
 const PRIOR_FREEDOM = 4;
-/** The rounds do not tell a ratio whose logarithm has a larger standard deviation: an interval of about ± 20 %. */
-const MOST_DEVIATION = 0.1;
+/** The rounds tell a ratio whose logarithm has at most this standard deviation, which is an interval of about ± 20 %, or that of the profiles. */
+const TOLD_DEVIATION = 0.1;
 /** Half of a 95 % interval, in standard deviations. */
 const NORMAL_95 = 1.96;
 
@@ -78,7 +78,7 @@ export function explainPair(
   );
   if (baseline === undefined || candidate === undefined) return undefined;
   if ([baseline, candidate].some(({ profiles }) => profiles.length < FEWEST_PROFILES)) return undefined;
-  const { sides, deviation } = scaleToRounds([baseline, candidate], pair.times);
+  const { sides, deviation } = scaleSides([baseline, candidate], pair.times);
   const isNamed = sides.every(({ profiler }) => profiler !== undefined);
   const profiles = sides.map((side) => side.profiles);
   const wholes = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
@@ -143,26 +143,25 @@ export function explainPair(
 }
 
 /**
- * Returns both sides with the ratio of CPU per request that the rounds of the run tell, and the standard deviation of its logarithm. All profiles of a
- * side then have the same, and both sides keep their geometric mean. Without `times`, or if few rounds hardly tell it, each keeps what it measured itself.
+ * Returns both sides with the CPU per request that their profiles would have if all of a side had the same, and the standard deviation of the
+ * logarithm of its ratio. The pace of the machine changes between profiles: rounds that tell the ratio replace theirs, whose geometric mean stays.
  */
-export function scaleToRounds(
+export function scaleSides(
   sides: readonly ProfiledSide[],
   times: ComparedPair['times'],
 ): { sides: readonly ProfiledSide[]; deviation: number } {
-  const deviation = times === undefined ? Infinity : Math.log(times.high / times.low) / (2 * NORMAL_95);
-  if (times === undefined || deviation > MOST_DEVIATION) return { sides, deviation: 0 };
-  const middle = Math.sqrt(
-    sides.reduce((all, { profiles }) => all * mean(profiles.map(({ cpuUs }) => cpuUs)), 1),
-  );
-  const wholes = [middle / Math.sqrt(times.estimate), middle * Math.sqrt(times.estimate)];
-  return {
-    sides: sides.map((side, index) => ({
-      ...side,
-      profiles: side.profiles.map((profile) => ({ ...profile, cpuUs: wholes[index] as number })),
-    })),
-    deviation,
-  };
+  const costs = sides.map(({ profiles }) => profiles.map(({ cpuUs }) => cpuUs)) as Costs;
+  const [before, after] = costs.map((own) => own.map(Math.log)) as Costs;
+  const own = compareMeans(before, after, ERROR).margin / NORMAL_95;
+  const told = times === undefined ? Infinity : Math.log(times.high / times.low) / (2 * NORMAL_95);
+  const [one, other] = costs.map(mean) as [number, number];
+  const isTold = times !== undefined && told <= Math.max(own, TOLD_DEVIATION);
+  const factor = isTold ? Math.sqrt((times.estimate * one) / other) : 1;
+  const scaled = sides.map((side, index) => {
+    const cpuUs = index === 0 ? one / factor : other * factor;
+    return { ...side, profiles: side.profiles.map((profile) => ({ ...profile, cpuUs })) };
+  });
+  return { sides: scaled, deviation: isTold ? told : own };
 }
 
 /** Returns the CPU per request of a profile by properties of the stack in which it was spent, in µs. */
@@ -198,7 +197,7 @@ function compareAll<Key>(
   const costs = [...keys]
     .map((key): [Key, Costs] => [key, byKey.map((own) => own.map((one) => one.get(key) ?? 0)) as Costs])
     .filter(([, own]) => own.some((one) => mean(one) >= least));
-  const error = ERROR / FAMILIES / costs.length;
+  const error = SHARED / costs.length;
   const units = profiles.map((own) => mean(own.map(({ cpuUs, samples }) => cpuUs / sum(samples))));
   // The variance of a count of samples is its mean (Poisson), times a factor that all costs share.
   const sampling = (own: Costs): number[] => own.map((values, side) => mean(values) * (units[side] ?? 0));
@@ -208,7 +207,7 @@ function compareAll<Key>(
   const factor = Math.max(1, mean(factors));
   const all = costs.map(([key, own]): [Key, Change] => {
     const priors = sampling(own).map((one) => factor * one);
-    return [key, widen(compareMeans(...own, error, priors), { error, deviation })];
+    return [key, widen(compareMeans(...own, error, priors), { error: SHARED, deviation })];
   });
   const isChanged = ({ difference, margin }: Change): boolean =>
     Math.abs(difference) >= Math.max(least, margin);
@@ -220,7 +219,7 @@ function compareAll<Key>(
   };
 }
 
-/** Widens the margin of a change by the deviation of the ratio of both sides: it moves each cost as much. */
+/** Widens the margin of a change by the deviation of the ratio of both sides: it is one, and moves all costs alike. */
 function widen(change: Change, { error, deviation }: { error: number; deviation: number }): Change {
   const moved = upperPoint(error / 2) * deviation * ((change.before + change.after) / 2);
   return { ...change, margin: Math.hypot(change.margin, moved) };

@@ -1,5 +1,5 @@
 /** The differential flame graph of a comparison: one call tree with CPU per request on both sides. */
-import { costsBy, scaleToRounds } from 'bench-analysis/why/explain';
+import { costsBy, scaleSides } from 'bench-analysis/why/explain';
 import type { ComparedPair, ProfiledSide, WhyFile } from 'bench-model/why';
 
 /** A call that uses less than this share of the CPU on both sides is left out: it would be narrower than a pixel. */
@@ -50,7 +50,7 @@ export function buildFlame(
   }
   // As the table has it.
   const within = (at: number): number[] => (at < 0 ? [] : [at, ...within(callers[at] ?? -1)]);
-  for (const [index, { profiles }] of scaleToRounds(found, times).sides.entries()) {
+  for (const [index, { profiles }] of scaleSides(found, times).sides.entries()) {
     for (const profile of profiles)
       for (const [at, us] of costsBy(profile, (node) => within(places[node]?.flame ?? -1)))
         (flames[at] as Flame)[index === 0 ? 'before' : 'after'] += us / profiles.length;
