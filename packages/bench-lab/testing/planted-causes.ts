@@ -1,6 +1,7 @@
 /** The tries of `examples/tries.ts`: how often `--why` named a planted cause first, and nothing where none was planted. */
 import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isWithin } from 'bench-analysis/why/places';
 import { readWhy } from 'bench-analysis/why/store';
 import type { ComparedPair, WhyFile } from 'bench-model/why';
 import { viewWhy } from 'bench-report/why';
@@ -36,10 +37,10 @@ function listCauses(why: WhyFile, index: number): { pair: ComparedPair; causes: 
   return { pair, causes: view.sentences.filter((one) => !NAMES_NOTHING.test(one)) };
 }
 
-/** Returns true for a sentence about a line that the commit wrote, or about statements if it sends others. */
+/** Returns true for a sentence about the statements of a commit, or about waits or more CPU at a line that it wrote. */
 function isPlanted(sentence = '', { hunks = [] }: ComparedPair, kind: string): boolean {
-  if (kind === 'statements' && sentence.startsWith('Each request sends')) return true;
+  if (kind === 'statements') return sentence.startsWith('Each request sends');
+  if (!/^Each request waits|(?:^|: )\+/.test(sentence)) return false;
   const [, file, line] = /(?:^|at )(\S+):(\d+)/.exec(sentence) ?? [];
-  const at = Number(line);
-  return hunks.some((one) => one.file === file && at >= one.after && at < one.after + one.added);
+  return hunks.some((one) => one.file === file && isWithin(Number(line), one.after, one.added));
 }
