@@ -163,7 +163,7 @@ class Account {
   /** The completions of each connection before the first window, and the connections without any in the windows. */
   completionsBefore: number[] | undefined;
   silentConnections = 0;
-  /** The ages of the requests that were open when a window closed. */
+  /** The ages of the requests that were open when a window closed. A load without a window, such as a part of the warm-up, has none. */
   readonly openAges: Age[] = [];
   /** The ages of those that got no response after it either, when the wait for them ended. */
   readonly unansweredAges: Age[] = [];
@@ -623,7 +623,7 @@ export class Ledger {
     const { account } = this;
     account.population += this.population.until(this.#closedAt) - this.#populationBefore;
     this.population.closesAtMs = Infinity;
-    if (!this.timesByStart)
+    if (!this.timesByStart && this.#closesAt > this.#openedAt)
       for (const slot of this.slots)
         if (isOpen(slot)) this.account.openAges.push(this.#ageOf(slot, this.#closedAt));
     account.openMs += this.#closedAt - this.#openedAt;

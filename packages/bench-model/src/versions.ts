@@ -15,4 +15,4 @@ export const WHY_SCHEMA = 1;
  * between which a latency or CPU counts, the responses that count as right, or the version of autocannon. `compare` refuses
  * figures of two versions without `--across engine`.
  */
-export const DRIVER_VERSION = '6';
+export const DRIVER_VERSION = '7';
