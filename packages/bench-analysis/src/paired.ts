@@ -78,10 +78,7 @@ export function alone(differences: Differences): Pair {
 
 function locateGroups(
   groups: readonly (readonly Pair[])[],
-  {
-    schedule,
-    locate = (own, error) => ({ located: locateWithin(own, error), mean: locateMean(own, error) }),
-  }: PairedRules,
+  { schedule, locate = locatePair }: PairedRules,
   shares: number,
 ): Sample[] {
   return dropPartOfRound(groups, schedule).flatMap((group) => {
@@ -129,6 +126,10 @@ function longestOf(rows: readonly Pair[]): number {
   return Math.max(0, ...rows.map(({ differences }) => differences.length));
 }
 
+function locatePair(differences: Differences, error: number): Pick<Sample, 'located' | 'mean'> {
+  return { located: locateWithin(differences, error), mean: locateMean(differences, error) };
+}
+
 /** Reaches the verdict on a row that shares its error budget with this many comparisons. */
 function concludeSample(
   { differences, areEnough, located, mean }: Sample,
@@ -155,10 +156,7 @@ function concludeSample(
     ratio: toRatio({ estimate, interval, range }, rules.better),
   };
   if (judged === undefined || interval === undefined) {
-    // The fewest that give one of so many comparisons an exact interval; with scheduled looks, if the run is stopped there.
-    const stop = isFixed(rules.schedule) ? undefined : fewestToStop(rules.schedule, rows);
-    const fewest = stop ?? Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
-    const moreRounds = areEnough ? 0 : fewest - compared.rounds;
+    const moreRounds = areEnough ? 0 : fewestRounds(rules.schedule, rows) - compared.rounds;
     return { ...undecided, why, ...figures, ...(moreRounds > 0 && { moreRounds }) };
   }
   const told = { ...figures, ...tellMean(mean, differences, rules) };
@@ -192,6 +190,12 @@ function tellMean(
   const least = thetaOf(threshold);
   const dear = (isCost ? findKinds(differences, least) : undefined) ?? findDear(differences, least);
   return { mean: { estimate, interval }, ...(dear && { dear }) };
+}
+
+/** The fewest rounds that give one of so many comparisons an exact interval; with scheduled looks, if the run is stopped there. */
+function fewestRounds(schedule: Schedule, rows: number): number {
+  const stop = isFixed(schedule) ? undefined : fewestToStop(schedule, rows);
+  return stop ?? Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
 }
 
 /**

@@ -176,16 +176,17 @@ export function unlikeResumed(
   { host, trials: [first] }: StoredRun,
   now: { host: Host; placement: Placement },
 ): string[] {
-  // Within one run, different cores are a different placement.
-  const [then, here] = [first?.placement, now.placement].map((placement) => {
-    const { kind, beside = {}, ...sides } = placement ?? {};
-    const cores = Object.entries({ ...sides, ...beside }).map(([side, ids]) => `${side} on ${ids.join(',')}`);
-    return kind && [kind, ...cores.toSorted()].join(' ');
-  });
+  const [then, here] = [first?.placement, now.placement].map((one) => one && describeCores(one));
   return [
     ...unlikeHosts(host, now.host),
     ...(then === undefined || then === here ? [] : [`placement: ${then} and ${here}`]),
   ];
+}
+
+/** Describes a placement with its cores. Within one run, different cores are a different placement. */
+function describeCores({ kind, beside = {}, ...sides }: Placement): string {
+  const cores = Object.entries({ ...sides, ...beside }).map(([side, ids]) => `${side} on ${ids.join(',')}`);
+  return [kind, ...cores.toSorted()].join(' ');
 }
 
 /** Lists the differences that make the figures of two machines incomparable. */

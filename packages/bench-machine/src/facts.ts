@@ -43,8 +43,6 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
   const { throttled: before } = readTrouble();
   const otherProcessesCores = await observeOtherProcesses(sleep(observeMs));
   const { throttled: after } = readTrouble();
-  // On Linux, 1 for all addresses and 2, the default, for loopback.
-  const reused = readText('/proc/sys/net/ipv4/tcp_tw_reuse');
   return {
     platform: process.platform,
     cores: cpus().length,
@@ -54,7 +52,7 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
     openFiles: await readOpenFiles(),
     ephemeralPorts: await readEphemeralPorts(),
     timeWaitSeconds: await readTimeWaitSeconds(),
-    timeWaitReused: reused === undefined ? undefined : Number(reused) > 0,
+    timeWaitReused: readTimeWaitReused(),
     somaxconn: await readSomaxconn(),
     governor: readGovernor(),
     onBattery: await readOnBattery(),
@@ -133,6 +131,12 @@ async function readTimeWaitSeconds(): Promise<number | undefined> {
   if (process.platform === 'linux') return 60;
   const lifeMs = await sysctl('net.inet.tcp.msl');
   return lifeMs === undefined ? undefined : (2 * lifeMs) / 1000;
+}
+
+/** On Linux, `tcp_tw_reuse` is 1 for all addresses and 2, the default, for loopback. */
+function readTimeWaitReused(): boolean | undefined {
+  const text = readText('/proc/sys/net/ipv4/tcp_tw_reuse');
+  return text === undefined ? undefined : Number(text) > 0;
 }
 
 async function readOnBattery(): Promise<boolean | undefined> {

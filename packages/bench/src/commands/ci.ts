@@ -31,7 +31,7 @@ import { toModel, type Model } from 'bench-report/model/model';
 import { describePlan, secondsOf } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
-import { type StoredRun } from 'bench-analysis/results/store';
+import type { StoredRun } from 'bench-analysis/results/store';
 import { countOf, formatSpan } from 'bench-report/format';
 import { measureRequest } from '../conduct/measure-request.ts';
 import bench from './bench.ts';

@@ -12,7 +12,7 @@ import { renderJson } from 'bench-report/json';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
-import { type StoredRun } from 'bench-analysis/results/store';
+import type { StoredRun } from 'bench-analysis/results/store';
 import { compareTargets, showComparisons, showView, showWhy } from './compared.ts';
 import { measureRequest } from './measure-request.ts';
 import { writePage } from './page.ts';
