@@ -94,16 +94,21 @@ export function explainPair(
     const { name = '', file = '', module = '' } = tree.frameOf(node) ?? {};
     return [JSON.stringify({ name, file, module })];
   });
-  const rewritten = compare((node) => (tree.touchedIn(node).length > 0 ? ['rewritten'] : []));
-  const kept = tree.withoutMoves(lines.changed, rewritten.changed[0]?.[1].difference);
+  const called = compare((node) =>
+    tree.touchedIn(node).map((line) => JSON.stringify([line, tree.spentBy(node)])),
+  );
+  const rewritten = compare((node) => (tree.touchedIn(node).length > 0 ? [tree.spentBy(node)] : []));
+  const net = new Map(rewritten.changed.map(([by, { difference }]) => [by, Math.sign(difference)]));
+  const real = called.changed.flatMap(([key, { difference }]) => {
+    const [line, by] = JSON.parse(key) as [number, string];
+    return Math.sign(difference) === net.get(by) ? line : [];
+  });
+  const kept = tree.withoutMoves(lines.changed, real);
   const { path, isMain } = findCause(kept, tree, whole) ?? { path: [], isMain: false };
   const changes = new Map(kept);
   const calls = compare((node) => tree.calledFrom(path.at(-1) ?? -1, node));
   const modules = compare((node) =>
     isMain && tree.linesOf(node).some((line) => changes.has(line)) ? [] : [tree.frameOf(node)?.module ?? ''],
-  );
-  const called = compare((node) =>
-    tree.touchedIn(node).map((line) => JSON.stringify([line, tree.frameOf(node)?.module])),
   );
   const withFunctions = ({ changed }: Compared<string>): ChangedModule[] =>
     changed.map(([module, change]) => ({

@@ -86,18 +86,24 @@ export class Tree {
     return this.linesOf(node).filter((line) => this.places[line]?.isTouched);
   }
 
+  /** Returns the module that spends the CPU of a stack; empty for code of the project, which may have moved to another file. */
+  spentBy(node: number): string {
+    const { from, module = '' } = this.frameOf(node) ?? {};
+    return from === 'project' ? '' : module;
+  }
+
   /**
    * Returns these lines without code that only moved: if some that the two sides have differently cost more and others less, those
-   * count whose sign is that of all together, `net`, which is undefined if that is not sure.
+   * of them count that are `real`: they spend it in a module on which all of them together spend more or less, as they do.
    */
   withoutMoves<Changed extends readonly [number, { difference: number }]>(
     changed: readonly Changed[],
-    net = 0,
+    real: readonly number[],
   ): Changed[] {
     const isTouched = ([line]: Changed): boolean => this.places[line]?.isTouched === true;
     const signs = new Set(changed.filter(isTouched).map(([, { difference }]) => Math.sign(difference)));
     if (signs.size < 2) return [...changed];
-    return changed.filter((one) => !isTouched(one) || Math.sign(one[1].difference) === Math.sign(net));
+    return changed.filter((one) => !isTouched(one) || real.includes(one[0]));
   }
 
   /** Returns true if most samples of a line are called by another one. */

@@ -217,7 +217,7 @@ describe('the cause in the project', () => {
     );
   });
 
-  it('is no code that has only moved, and the largest of several', () => {
+  it('is no code that has only moved, and what has not moved beside it', () => {
     const samples: Samples = {
       ...rest,
       'uvicorn > main.py:31 get > json': [300, 0],
@@ -226,8 +226,22 @@ describe('the cause in the project', () => {
     expect(explainLines(samples, [31, 32])).toMatchObject({ path: [], others: [], modules: [] });
     const more = { ...samples, 'uvicorn > main.py:33 get': [0, 200] as [number, number] };
     const line = (hunks: number[]) => explainLines(more, hunks)?.path.at(-1)?.line;
-    expect(line([31, 32, 33])).toBe(32);
+    expect(line([31, 32, 33])).toBe(33);
     expect(line([33])).toBe(33);
+  });
+
+  it('is found within a rewrite that costs more, less or as much, however large', () => {
+    for (const now of [300, 250, 400]) {
+      const samples: Samples = {
+        ...rest,
+        'uvicorn > main.py:31 get > json': [300, 0],
+        'uvicorn > main.py:32 get > json': [0, now],
+        'uvicorn > main.py:40 log > sentry': [0, 30],
+      };
+      const { path = [], others = [] } = explainLines(samples, [31, 32, 40]) ?? {};
+      const named = [...path, ...others].map((one) => one.line);
+      expect(new Set(named)).toEqual(new Set({ 300: [40], 250: [31, 40], 400: [32, 40] }[now]));
+    }
   });
 
   it('has lines beside it that no other of them calls', () => {
