@@ -26,24 +26,24 @@ export interface Observed extends AsyncDisposable {
 }
 
 /**
- * Starts a program for each process. All run on the cores of this process unless their words say otherwise. `file` is a path
- * prefix. Throws a trial error with the reason if one cannot attach.
+ * Starts a program for each of `asked`, such as processes. All run on the cores of this process unless their words say otherwise.
+ * `file` is a path prefix. Throws a trial error with the reason if one cannot attach.
  */
-export async function attachTools(
-  pids: readonly number[],
+export async function attachTools<Asked>(
+  asked: readonly Asked[],
   file: string,
-  toolOf: (pid: number, output: string) => Tool,
+  toolOf: (one: Asked, output: string) => Tool,
 ): Promise<Observed> {
-  if (pids.length === 0) throw new TrialError('the processes of the server are unknown');
+  if (asked.length === 0) throw new TrialError('the processes of the server are unknown');
   const running: { child: Child; tool: Tool; output: string; printed: () => string }[] = [];
   const end = async (): Promise<void> => {
     for (const { child } of running) await killAndWait(child);
   };
   try {
-    for (const pid of pids) {
-      const output = `${file}-${pid}`;
+    for (const [index, one] of asked.entries()) {
+      const output = `${file}-${index}`;
       rmSync(output, { force: true });
-      const tool = toolOf(pid, output);
+      const tool = toolOf(one, output);
       const child = start({ stdio: ['ignore', 'pipe', 'pipe'] })`exec ${tool.argv}`;
       let text = '';
       for (const stream of [child.stdout, child.stderr])

@@ -8,7 +8,7 @@ import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import { BenchError, ToolchainError, TrialError } from 'bench-model/errors';
 import type { Profiled } from 'bench-model/why';
-import { familyOf, readLink } from 'bench-machine/procfs';
+import { familyOf, readLink, readProcess, TICKS_PER_SECOND } from 'bench-machine/procfs';
 import { HOME } from 'bench-machine/home';
 import { findProgram } from 'bench-machine/path';
 import { run, tryRun } from 'bench-machine/subprocess';
@@ -22,6 +22,7 @@ import { provideWheel } from '../prepare/wheels.ts';
 import { ATTACH_MS, attachTools, type Observed } from './attach.ts';
 import { besideServer } from './beside.ts';
 import { nameGo } from './go.ts';
+import { mergeThreads, MODES } from './threads.ts';
 
 /** Samples per second. perf gets an odd number, so that it does not beat with timers of the kernel. */
 const RATES = { sampling: 1000, pySpy: 500, perf: 997 };
@@ -70,30 +71,52 @@ function noProfiler(reason: string): BenchError {
  */
 function samplingOf(version: string): Profiler {
   const start = ['-E', '-s', join(HOOK, 'sampling.py'), 'attach', '--collapsed', '--all-threads'];
-  const words = [...start, '--mode', 'cpu', '--sampling-rate', String(RATES.sampling), '-o'];
   const name = `profiling.sampling of Python ${version}`;
-  return samplerOf(name, 'ready', (pid, output) => {
-    return [readLink(`/proc/${pid}/exe`), ...words, output, String(pid)];
+  return samplerOf(name, { ready: 'ready', perSecond: RATES.sampling }, ({ pid, of, rate, output }) => {
+    return [readLink(`/proc/${pid}/exe`), ...start, '--mode', of, '--sampling-rate', rate, '-o', output, pid];
   });
 }
 
-/** A profiler with a sampler for each process of Python, which prints `ready` once it is attached. */
+/** A sampler of one process: of the threads that have or could have a core, or of the one that holds the GIL. */
+interface Sampler extends Record<'pid' | 'rate' | 'output', string> {
+  of: 'cpu' | 'gil';
+  isStill: boolean;
+  hasThreads: boolean;
+}
+
+/** A profiler with samplers for each process of Python, which print `ready` once they are attached. */
 function samplerOf(
   name: string,
-  ready: string,
-  argvOf: (pid: number, output: string, isStill: boolean) => string[],
+  { ready, perSecond }: { ready: string; perSecond: number },
+  argvOf: (sampler: Sampler) => string[],
 ): Profiler {
   return {
     name,
     async attach(pid, file) {
       const { words, isStill } = await besideServer(pid);
-      const observed = await attachTools(runtimesOf(pid, 'python'), file, (one, output) => ({
-        argv: [...words, ...argvOf(one, output, isStill)],
+      const pids = runtimesOf(pid, 'python');
+      const hasThreads = pids.some((one) => (readProcess(one)?.threads ?? 0) > 1);
+      const modes = hasThreads ? MODES : ([{ of: 'cpu', every: 1 }] as const);
+      const samplers = pids.flatMap((one) => modes.map((mode) => ({ ...mode, pid: String(one) })));
+      const observed = await attachTools(samplers, file, ({ every, ...one }, output) => ({
+        argv: [...words, ...argvOf({ ...one, rate: String(perSecond / every), output, isStill, hasThreads })],
         isReady: (printed) => printed.includes(ready),
       }));
-      return recordingOf(observed, 'collapsed');
+      if (!hasThreads) return recordingOf(observed, 'collapsed');
+      const before = pids.map(busySeconds);
+      const stop = async (): Promise<string[]> => {
+        const busy = pids.map((one, index) => busySeconds(one) - (before[index] ?? 0));
+        const texts = await observed.stop();
+        return busy.map((seconds, index) => mergeThreads(texts.slice(2 * index), perSecond * seconds));
+      };
+      return recordingOf({ ...observed, stop }, 'collapsed');
     },
   };
+}
+
+function busySeconds(pid: number): number {
+  const { userTicks = 0, systemTicks = 0 } = readProcess(pid) ?? {};
+  return (userTicks + systemTicks) / TICKS_PER_SECOND;
 }
 
 function recordingOf(observed: Observed, format: Profiled['format']): Recording {
@@ -102,15 +125,17 @@ function recordingOf(observed: Observed, format: Profiled['format']): Recording 
 
 /**
  * It pauses a server that does not stand still: otherwise, stacks that change meanwhile are a mixture of several. A pause also
- * wakes threads that sleep, which then count as busy. Before Python 3.11, only a pause shows which threads sleep. With native
- * frames, there are less than half as many samples.
+ * wakes threads that sleep, which then count as busy, so one with threads is not paused. Before Python 3.11, only a pause shows which
+ * threads sleep. With native frames, there are less than half as many samples.
  */
 function pySpyAt(program: string, version: string): Profiler {
-  const words = [program, 'record', '--full-filenames', '--rate', String(RATES.pySpy), '--format', 'raw'];
+  const words = [program, 'record', '--full-filenames', '--format', 'raw'];
   const mayBeStill = compareVersions(version, '3.11') >= 0;
-  return samplerOf(`py-spy ${PY_SPY.version}`, 'Sampling process', (pid, output, isStill) => {
-    const place = ['--output', output, '--pid', String(pid)];
-    return [...words, ...(isStill && mayBeStill ? ['--nonblocking'] : []), ...place];
+  const terms = { ready: 'Sampling process', perSecond: RATES.pySpy };
+  return samplerOf(`py-spy ${PY_SPY.version}`, terms, ({ pid, of, rate, output, isStill, hasThreads }) => {
+    const goesOn = hasThreads || (isStill && mayBeStill);
+    const how = [...(goesOn ? ['--nonblocking'] : []), ...(of === 'gil' ? ['--gil'] : [])];
+    return [...words, ...how, '--rate', rate, '--output', output, '--pid', pid];
   });
 }
 
