@@ -19,6 +19,7 @@ export type Frame = Static<typeof frame>;
 const calls = shape('Counted while strace slowed the server down. Absent if it may not.', {
   all: amount('count: all system calls'),
   writes: amount('count: writes to files and sockets'),
+  bytes: Type.Optional(amount('bytes: written to files and sockets')),
 });
 
 /** The system calls of a server. */

@@ -24,6 +24,7 @@ const LABELS: Record<UseName, string> = {
   connections: 'connections opened per request',
   calls: 'system calls per request',
   writes: 'writes per request',
+  bytes: 'bytes written per request',
   threads: 'threads',
   collections: 'garbage collections per 1,000 requests',
   collectingUs: 'µs of garbage collections per request',
@@ -109,7 +110,7 @@ export function describeUse(uses: readonly ChangedUse[]): string[] {
   const clear = uses.filter(({ name, isClear }) => isClear && !name.endsWith('Us'));
   const isCaused = clear.some(({ name }) => name === 'statements' || name === 'fetches');
   const told = clear.filter(
-    ({ name }) => name !== 'statements' && !(isCaused && (name === 'calls' || name === 'writes')),
+    ({ name }) => name !== 'statements' && !(isCaused && ['calls', 'writes', 'bytes'].includes(name)),
   );
   const counts = told.map(
     ({ name, before, after }) => `${LABELS[name]} ${formatTimes(before)} → ${formatTimes(after)}`,

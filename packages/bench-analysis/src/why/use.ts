@@ -18,6 +18,7 @@ const READERS = {
   connections: (use) => use.connections,
   calls: (use) => use.calls?.all,
   writes: (use) => use.calls?.writes,
+  bytes: (use) => use.calls?.bytes,
   threads: (use) => use.threads,
   collections: (use) => use.garbage?.collections,
   collectingUs: (use) => use.garbage?.us,

@@ -1,4 +1,4 @@
-/** Counts the system calls of a server by strace. That slows the server down, so nothing else is measured meanwhile. */
+/** Counts the system calls of a server, and the bytes that it writes, by strace. That slows the server down, so nothing else is measured meanwhile. */
 import type { Calls } from 'bench-model/why';
 import { BenchError } from 'bench-model/errors';
 import { familyOf } from 'bench-machine/procfs';
@@ -11,7 +11,7 @@ export async function attachCounter(pid: number, file: string): Promise<Observed
   const program = findProgram('strace');
   if (program === undefined) return undefined;
   try {
-    const words = [program, '-f', '-c', '-U', 'calls,name', '-o'];
+    const words = [program, '-f', '-C', '-U', 'calls,name', '-s', '0', '-e', 'verbose=none', '-o'];
     return await attachTools([pid], file, (one, output) => ({
       argv: [...words, output, ...[...familyOf([one])].flatMap((member) => ['-p', String(member)])],
       isReady: (printed) => printed.includes('attached'),
@@ -22,10 +22,15 @@ export async function attachCounter(pid: number, file: string): Promise<Observed
   }
 }
 
-/** Sums the lines of `strace -c -U calls,name` by the kinds of system calls (syscalls(2)). */
-export function parseCalls(text: string): Calls {
+/** Sums the output of `strace -C -U calls,name` by the kinds of system calls (syscalls(2)). */
+export function parseCalls(text: string): Required<Calls> {
   const lines = [...text.matchAll(/^\s*(\d+) (\w+)$/gm)];
   const count = (kind: RegExp): number =>
     sum(lines.filter(([, , name = '']) => kind.test(name)).map(([, calls]) => Number(calls)));
-  return { all: count(/^(?!total$)/), writes: count(/^(write|send|pwrite)/) };
+  const written = text.matchAll(/^\d+ (?:<\.\.\. )?(?:write|send|pwrite).*\) += (\d+)$/gm);
+  return {
+    all: count(/^(?!total$)/),
+    writes: count(/^(write|send|pwrite)/),
+    bytes: sum([...written].map(([, bytes]) => Number(bytes))),
+  };
 }

@@ -1,7 +1,4 @@
-/**
- * One profile of one fresh server: what a request takes without the profiler, then its stacks under it, and at last its system
- * calls.
- */
+/** A profile of a fresh server: what a request takes without the profiler, its stacks, and its system calls. */
 import { openedShare } from 'bench-analysis/judge/judge';
 import { foldProfiles, NAMELESS } from 'bench-analysis/why/fold';
 import { readLines } from 'bench-machine/files';
@@ -115,8 +112,8 @@ async function countCalls(pid: number, file: string, load: Load): Promise<Calls 
   if (counter === undefined) return undefined;
   const { answers } = await load(PROFILE_SECONDS.counted);
   const [text = ''] = await counter.stop();
-  const { all, writes } = parseCalls(text);
-  return { all: all / answers, writes: writes / answers };
+  const { all, writes, bytes } = parseCalls(text);
+  return { all: all / answers, writes: writes / answers, bytes: bytes / answers };
 }
 
 /** Throws a trial error if no function was seen, or if most of the CPU was spent in functions without a name. */
