@@ -30,10 +30,7 @@ export interface RunsTable extends Omit<Question, 'baseline'> {
   rows: RunsRow[];
 }
 
-/**
- * Compares the targets that two runs share; `across` is the factor in which they may differ. Throws a usage error if they
- * share no target.
- */
+/** Compares the targets that two runs share, and may differ in `across`. Throws a usage error if they share none. */
 export function compareRuns(
   old: StoredRun,
   now: StoredRun,

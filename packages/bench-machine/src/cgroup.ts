@@ -15,10 +15,7 @@ export interface Cgroup {
   version: 'v1' | 'v2';
   /** The shell that launches the server writes its process id to each of these before it becomes the server. */
   procsFiles: string[];
-  /**
-   * Returns the CPU time so far, in steps of 1 µs; undefined once the cgroup is gone. On v1 the split comes from
-   * kernel ticks.
-   */
+  /** Returns the CPU so far, in steps of 1 µs; undefined once the cgroup is gone. v1 splits it by ticks. */
   readCpu(): CpuReading | undefined;
   /** Returns the ids of the processes in it. */
   pids(): number[];

@@ -64,10 +64,7 @@ export function parseLsof(text: string): Holder[] {
     .filter(({ pid }) => Number.isInteger(pid));
 }
 
-/**
- * Returns the processes that no other one of them started. Process 1 can hold sockets for the services that it
- * starts.
- */
+/** Returns the processes that no other one of them started. Process 1 can hold the sockets of its services. */
 export function rootsOf(holders: readonly Holder[]): Holder[] {
   const services = holders.filter(({ pid }) => pid !== 1);
   const candidates = services.length > 0 ? services : [...holders];

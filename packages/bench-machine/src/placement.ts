@@ -205,10 +205,7 @@ export function readAllowedCores(pid: number | string): number[] | undefined {
   return allowed === undefined ? undefined : parseCpuList(allowed);
 }
 
-/**
- * Returns the logical cores that this process may use, from `/proc` and `/sys`; empty if Linux does not report
- * them.
- */
+/** Returns the logical cores that this process may use; empty if `/proc` and `/sys` do not tell. */
 export function readCores(): Core[] {
   return (readAllowedCores('self') ?? []).map((id) => {
     const folder = `/sys/devices/system/cpu/cpu${id}`;
@@ -253,10 +250,7 @@ export async function whyNotPinned(): Promise<string | undefined> {
   return asking;
 }
 
-/**
- * Sorts fast cores before slow ones (a hybrid CPU numbers its efficiency cores last), otherwise the last core
- * first.
- */
+/** Sorts fast cores before slow ones, which a hybrid CPU numbers last; otherwise the last core first. */
 function bestFirst(cores: readonly Core[]): Core[] {
   const fastest = Math.max(...cores.map(({ speed }) => speed ?? 0));
   const isSlow = ({ speed }: Core): number => Number(speed !== undefined && speed < 0.8 * fastest);

@@ -142,10 +142,7 @@ function byThread(pid: number, read: (thread: string) => number | undefined): Ma
   );
 }
 
-/**
- * Returns the CPU time of one thread in µs: in ns steps if the kernel reports them, else in ticks. Undefined if it has
- * ended.
- */
+/** Returns the CPU of a thread in µs, by ns if the kernel tells them, else by ticks. Undefined once it has ended. */
 export function readThreadUs(pid: number, thread: number | string): number | undefined {
   const folder = `/proc/${pid}/task/${thread}`;
   const ns = Number.parseInt(readText(`${folder}/schedstat`) ?? '', 10);
@@ -290,10 +287,7 @@ export function parseListening(table: string, port?: number): ListeningSocket[] 
   });
 }
 
-/**
- * Parses an address in the kernel's format: words of four bytes in host order. An IPv4-mapped address becomes an
- * IPv4 address.
- */
+/** Parses an address of the kernel: words of four bytes in host order. One mapped from IPv4 becomes that. */
 export function parseAddress(hex: string): string {
   const words = hex.match(/.{8}/g) ?? [];
   const bytes = words.flatMap((word) => Array.from(Buffer.from(word, 'hex')).toReversed());

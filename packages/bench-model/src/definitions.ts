@@ -113,9 +113,7 @@ export function as<Schema extends TSchema>(schema: Schema, use: string): Schema 
   return Type.With(schema, { '~use': use }) as unknown as Schema;
 }
 
-/**
- * Returns the JSON Schema document of a definition. Named parts are in `definitions`, each once.
- */
+/** Returns the JSON Schema document of a definition. Named parts are in `definitions`, each once. */
 export function toDocument(definition: TSchema, head: { title: string; description: string }): object {
   const definitions: Record<string, unknown> = {};
   const write = (value: unknown): unknown => {

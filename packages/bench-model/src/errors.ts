@@ -3,9 +3,7 @@ export type ErrorCode = 'trial' | 'usage' | 'toolchain' | 'interrupted';
 
 const EXIT_CODES: Record<ErrorCode, number> = { trial: 1, usage: 2, toolchain: 3, interrupted: 130 };
 
-/**
- * The one error for users: `message` says what is wrong and where (file:line), `hint` says what to type or change.
- */
+/** The one error for users: `message` says what is wrong and where, `hint` what to type or change. */
 export class BenchError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;

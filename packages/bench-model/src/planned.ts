@@ -133,10 +133,7 @@ export const LONGEST_WARMUP_SECONDS = 40;
 /** The usual time beyond the shortest warm-up of a runtime whose compilers must come to rest, in seconds. */
 const COMPILING_SECONDS = 3;
 
-/**
- * Returns the warm-up of a trial in seconds. It is an estimate if it ends when the server is warm, by the language of the
- * target.
- */
+/** Returns the warm-up of a trial in seconds: an estimate, by the language, if it ends when the server is warm. */
 export function warmupSecondsOf(
   { autoWarmup, warmupSeconds, waitSeconds = 0, quick, targets }: WarmupFacts,
   { target }: Pick<PlannedTrial, 'target'>,
@@ -179,10 +176,7 @@ export function secondsPerRound(plan: Plan): number {
   return estimateSeconds(plan) / plan.rounds;
 }
 
-/**
- * Estimates the duration of the trials in seconds, from the plan alone. Servers that take turns start and stop
- * together.
- */
+/** Estimates the duration of the trials, in seconds. Servers that take turns start and stop together. */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
   const perStart =
     Math.max(OVERHEAD_SECONDS, plan.startupSeconds ?? 0) +

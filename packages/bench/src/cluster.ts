@@ -1,7 +1,4 @@
-/**
- * What a run needs of `bench-cluster`. That package builds on this one, so it is found beside it, and only for a run on
- * several hosts.
- */
+/** What a run on several hosts needs of `bench-cluster`, which builds on this package and is found beside it. */
 import type { Job, MeasuredRun } from './conduct/job.ts';
 import type { FoundEngine } from 'bench-load/engines';
 import type { Cluster } from 'bench-model/cluster';

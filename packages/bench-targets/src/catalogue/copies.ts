@@ -9,9 +9,7 @@ import { readManifest } from './manifest.ts';
 import { labelOf } from './copy-label.ts';
 import type { Stack } from 'bench-model/stack';
 
-/**
- * Returns every target in every copy. Throws a usage error for a stack of Bench: only the project of a user has copies.
- */
+/** Returns every target in every copy. Throws a usage error for a stack of Bench, which has no copies. */
 export function spreadCopies(targets: Target[], copies: readonly Copy[], stacks: readonly Stack[]): Target[] {
   if (copies.length === 0) return targets;
   return targets.flatMap((target) => {

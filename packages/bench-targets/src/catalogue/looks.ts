@@ -1,7 +1,4 @@
-/**
- * Schedules of looks: the rounds after which a running comparison may be tested. They are fixed before the first
- * round.
- */
+/** Schedules of looks: the rounds after which a comparison may be tested, fixed before the first one. */
 import { UsageError } from 'bench-model/errors';
 
 /**

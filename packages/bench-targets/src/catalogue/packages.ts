@@ -10,10 +10,7 @@ import { readNodeManifest, readPyproject } from './projects/manifests.ts';
 export interface NamedPackage {
   kind: Exclude<RuntimeKind, 'none'>;
   name: string;
-  /**
-   * The argument for the installer: `fastapi==0.115` for Python; for npm the version alone, or `file:` and a
-   * folder.
-   */
+  /** The argument for the installer: `fastapi==0.115` for Python; the version, or `file:` and a folder, for npm. */
   wanted: string;
   /** The absolute path of a checkout. */
   folder?: string;

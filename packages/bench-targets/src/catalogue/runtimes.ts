@@ -53,9 +53,7 @@ interface ParsedRuntime {
 
 const SPECIFIER = /^(?<base>[^{}+]+?)(?<jit>\+jit)?(?:\{(?<env>[^{}]*)\})?$/;
 
-/**
- * Parses a runtime specifier. Throws a usage error if it is not valid for this kind.
- */
+/** Parses a runtime specifier. Throws a usage error if it is not valid for this kind. */
 export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
   const { base, jit, env } = SPECIFIER.exec(spec)?.groups ?? {};
   const pattern = kind === 'python' ? /^(\d+(\.\d+){1,2}t?|.*\/.*)$/ : /^(\d+(\.\d+){0,2}|bun|deno|.*\/.*)$/;
@@ -70,9 +68,7 @@ export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
   return { base, jit: jit !== undefined, env: Object.fromEntries(read) };
 }
 
-/**
- * Reads a runtime as it is typed: a specifier, or `name=/path/of/an/executable`.
- */
+/** Reads a runtime as it is typed: a specifier, or `name=/path/of/an/executable`. */
 export function readRuntime(kind: RuntimeKind, text: string): RuntimeSpec {
   const [, name, spec = text] = /^([\w.+-]+(?:\{[^{}]*\})?)=(.*\/.*)$/.exec(text) ?? [];
   return { kind, spec, ...(name === undefined ? {} : { name }) };

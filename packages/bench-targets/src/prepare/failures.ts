@@ -45,10 +45,7 @@ export function firstError(log: string): string[] | undefined {
   return all.map((line) => line.slice(Math.min(indent, line.search(/\S|$/))));
 }
 
-/**
- * Returns the error in a command's stderr as one line: the last line that names an error or a cause, else the last
- * line.
- */
+/** Returns the last line of a command's stderr that names an error or a cause, else the last line. */
 export function lastLine(text: string | undefined): string {
   const lines = (text ?? '').trimEnd().split('\n');
   const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));

@@ -35,10 +35,7 @@ export class NotInstalledError extends BenchError {}
 
 const known = new Map<string, Promise<FoundRuntime>>();
 
-/**
- * Finds the runtime on this machine, once per specifier. Throws a toolchain error that says what is missing and how
- * to get it.
- */
+/** Finds the runtime on this machine, once per specifier. Throws a toolchain error that says how to get it. */
 export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
   const key = `${spec.kind} ${spec.spec} ${spec.name} ${search.mayInstall} ${search.isAnyNode}`;
   const looking = known.get(key) ?? lookFor(spec, search);
@@ -144,10 +141,7 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   );
 }
 
-/**
- * Lists the interpreters to try, best first: those that uv keeps, those of pyenv, others that uv finds, those that it can
- * install.
- */
+/** Lists the interpreters to try, best first: uv's own, those of pyenv, others that uv finds or can install. */
 async function pythonCandidates(base: string, { cache = HOME.cache, mayInstall }: Search): Promise<string[]> {
   if (base.includes('/')) return [base];
   const uv = await (mayInstall ? provideUv : findUv)(cache);

@@ -120,10 +120,7 @@ async function readsCpu({ servers }: BenchOptions): Promise<boolean> {
   return servers !== undefined || (await tryCgroup()).version !== undefined;
 }
 
-/**
- * Returns the copies of the project: those that the request names, or its revisions. Throws a usage error for an unknown
- * revision.
- */
+/** Returns the copies of the project, or its revisions. Throws a usage error for an unknown revision. */
 async function findCopies(request: BenchRequest): Promise<Copy[] | undefined> {
   const { revisions, copies, mayRepeatRevisions: mayRepeat = false } = request;
   if (revisions === undefined) return copies;

@@ -150,10 +150,7 @@ async function tryTarget(
   return failed.explained(hint, `${prepared.target.id} cannot be measured: `);
 }
 
-/**
- * Reports regularly on a server that does not answer yet, until disposed: the first time with its command, the
- * request and its last lines.
- */
+/** Reports regularly on a server that does not answer yet, until disposed: first with its last lines. */
 export function reportWaiting(
   awaited: () => Awaited | undefined,
   { plan, prepared }: { plan: Plan; prepared: Pick<Prepared, 'variant' | 'stack'> },

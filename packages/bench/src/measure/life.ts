@@ -61,10 +61,7 @@ export interface ReadyServer {
   widen(): Promise<(() => Promise<void>) | undefined>;
   /** The known processes of the server and its companions. */
   pids: number[];
-  /**
-   * The CPU of its companions in short turns. Undefined if one of them works by itself during the load, or cannot be read that
-   * often.
-   */
+  /** The CPU of its companions in turns. Undefined if one works by itself, or cannot be read that often. */
   beside: CompanionMeter[] | undefined;
 }
 

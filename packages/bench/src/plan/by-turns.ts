@@ -17,10 +17,7 @@ const FEWEST_TO_COMPARE = 6;
 /** The most connections of all servers together: one generator process holds them all. */
 const MOST_CONNECTIONS = 10_000;
 
-/**
- * The most servers that take turns. The more there are, the longer each waits for its next turn, and the less two of them
- * share.
- */
+/** The most servers that take turns: of more, each waits for longer, and two of them share less. */
 const MOST_AT_ONCE = 8;
 
 /** The answers on each connection that a turn has time for. A turn of a comparison is as short as it can be. */

@@ -146,10 +146,7 @@ export function longestSilence(sides: number, { rampSeconds, spanSeconds }: Omit
   return 2 * (sides - 1) * (rampSeconds + spanSeconds);
 }
 
-/**
- * Returns the order: forwards and backwards, then backwards and forwards, repeated until no window exceeds its
- * span.
- */
+/** Returns the order: forwards, backwards, backwards, forwards, until no window exceeds its span. */
 function orderWindows(sides: number, windowSeconds: number, spanSeconds: number): number[] {
   const blocks = Math.max(1, Math.round(windowSeconds / (2 * spanSeconds)));
   const there = Array.from({ length: sides }, (_, side) => side);

@@ -32,10 +32,7 @@ export interface CompanionNeeds extends Pick<
 /** One kind of companion: a line of the list. */
 export interface CompanionKind {
   name: CompanionName;
-  /**
-   * Finds the companion; undefined if it is not needed. Throws a usage or toolchain error if it is needed and not
-   * available.
-   */
+  /** Finds the companion; undefined if it is not needed. Throws a usage or toolchain error if it is missing. */
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }
 
@@ -46,10 +43,7 @@ export interface Companion {
   version?: string;
   /** True if it runs in processes on this machine and needs cores. */
   isPlaced: boolean;
-  /**
-   * Starts the part that lives as long as the run. Throws if it does not start, or if the plan exceeds its
-   * capacity.
-   */
+  /** Starts the part that lives as long as the run. Throws if that fails, or if the plan exceeds its capacity. */
   start(context: CompanionContext): Promise<RunningCompanion>;
 }
 

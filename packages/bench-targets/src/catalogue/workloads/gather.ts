@@ -1,10 +1,7 @@
 import { makeFixtures, pathOf } from '@bench/upstream/fixtures';
 import { canonicalise, drawGet, USUAL_TIMES, type Params, type Workload } from './workload.ts';
 
-/**
- * The small set: 10 fixtures of about 4.6 kB, 46 kB joined. `items=1000` makes the large set: 232 kB each, 2.3 MB
- * joined.
- */
+/** The small set: 10 fixtures of about 4.6 kB. `items=1000` makes the large set: 232 kB each. */
 const USUAL = { fixtures: 10, items: 20 };
 
 /**

@@ -28,9 +28,7 @@ interface PlannedRequests {
   params?: Params | undefined;
 }
 
-/**
- * Returns the workload of a plan. Throws a usage error for an unknown name, and for requests whose files cannot be read.
- */
+/** Returns the workload of a plan. Throws a usage error if it is unknown, or its files cannot be read. */
 export function workloadOf({ workload, userRequests }: PlannedRequests): Workload {
   return userRequests === undefined ? findWorkload(workload) : requestsWorkload(userRequests);
 }

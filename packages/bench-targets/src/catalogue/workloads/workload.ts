@@ -111,10 +111,7 @@ export interface Draw {
   table?: Table;
   /** Requests that a right server refuses with a 4xx status. */
   refused?: WorkloadRequest[];
-  /**
-   * Returns the error in a response to `requests[index]`, or undefined if it is right. The id of the request is the
-   * placeholder again.
-   */
+  /** Returns the error in a response to `requests[index]`, or undefined. Its id is the placeholder again. */
   check(answer: Answer, index: number): string | undefined;
   /** True if correct responses to one request are always the same bytes, except for the id. */
   fixedBody: boolean;
@@ -185,10 +182,7 @@ export interface Workload {
   timeoutSeconds: number;
   /** The longest wait until every connection has been answered once, in seconds; 30 by default. */
   barrierSeconds?: number;
-  /**
-   * The designed wait of each response, in seconds; windows are a multiple of it. Absent if answers do not wait.
-   * `params` are complete.
-   */
+  /** The designed wait of each response in seconds, of which windows are a multiple; `params` are complete. */
   waitSeconds?(params: Params): number;
   /** The parameters that `--param name=value` can set. */
   params?: Record<string, ParamRange>;

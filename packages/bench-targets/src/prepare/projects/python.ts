@@ -128,10 +128,7 @@ async function installLocked(
 /** More packages without a wheel than a lock has that can be installed. */
 const MOST_MISSING = 20;
 
-/**
- * Returns the packages of a lock that have no wheel for an interpreter, by the index of its packages. Undefined if it cannot
- * be asked.
- */
+/** Returns the packages of a lock without a wheel for an interpreter; undefined if their index does not tell. */
 export async function packagesWithoutWheel(spec: Listed): Promise<string[] | undefined> {
   using draft = makeScratch();
   const bare = { ...spec, folder: draft.path, packages: [], beside: [] };

@@ -75,10 +75,7 @@ export function countsOf(databases: readonly Pick<OpenDatabase, 'count'>[]): Pic
 /** The table of one trial. Disposing removes it. */
 export interface OpenTable extends AsyncDisposable, Pick<OpenDatabase, 'count'> {
   env: Record<string, string>;
-  /**
-   * Counts the rows inserted by this trial once nobody is connected. Throws a database error if a connection
-   * remains.
-   */
+  /** Counts the rows inserted by this trial. Throws a database error if a connection remains. */
   countInserts(): Promise<number>;
 }
 
