@@ -93,17 +93,14 @@ export class Tree {
   }
 
   /**
-   * Returns these lines without code that only moved: if some that the two sides have differently cost more and others less, those
-   * of them count that are `real`: they spend it in a module on which all of them together spend more or less, as they do.
+   * Returns these lines without code that only moved: of those that the two sides have differently, `real` ones spend it in a module on
+   * which all of them together spend more or less, as they do.
    */
-  withoutMoves<Changed extends readonly [number, { difference: number }]>(
+  withoutMoves<Changed extends readonly [number, unknown]>(
     changed: readonly Changed[],
     real: readonly number[],
   ): Changed[] {
-    const isTouched = ([line]: Changed): boolean => this.places[line]?.isTouched === true;
-    const signs = new Set(changed.filter(isTouched).map(([, { difference }]) => Math.sign(difference)));
-    if (signs.size < 2) return [...changed];
-    return changed.filter((one) => !isTouched(one) || real.includes(one[0]));
+    return changed.filter(([line]) => this.places[line]?.isTouched !== true || real.includes(line));
   }
 
   /** Returns true if most samples of a line are called by another one. */

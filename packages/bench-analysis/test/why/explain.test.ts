@@ -224,10 +224,10 @@ describe('the cause in the project', () => {
       'uvicorn > main.py:32 get > json': [0, 300],
     };
     expect(explainLines(samples, [31, 32])).toMatchObject({ path: [], others: [], modules: [] });
+    const part = { 'uvicorn > main.py:31 get': [600, 570], 'uvicorn > main.py:32 get': [0, 30] } as Samples;
+    expect(explainLines({ ...rest, ...part }, [31, 32])).toMatchObject({ path: [], others: [] });
     const more = { ...samples, 'uvicorn > main.py:33 get': [0, 200] as [number, number] };
-    const line = (hunks: number[]) => explainLines(more, hunks)?.path.at(-1)?.line;
-    expect(line([31, 32, 33])).toBe(33);
-    expect(line([33])).toBe(33);
+    for (const hunks of [[31, 32, 33], [33]]) expect(explainLines(more, hunks)?.path.at(-1)?.line).toBe(33);
   });
 
   it('is found within a rewrite that costs more, less or as much, however large', () => {
