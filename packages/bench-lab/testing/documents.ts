@@ -202,7 +202,7 @@ const IN_WHY = /^(?:[\d,]+ +.+ × | {2}(?:No function|[\d.]+ of [\d.]+ µs are i
 const MOST_CAUSES = 2;
 
 /** The lines of a recorded job that its reviewer needs. */
-const IN_JOB = /^(?:\$ |budget |(?!error).+ (?:kept|broken) *$|Bench: |Which )/;
+const IN_JOB = /^(?:\$ |budget |(?!error|warning).+ at most |Bench: |Which )/;
 
 /** The line or the package that `--why` named first, or else what was found. */
 const TOLD = /^ {2}(\S+:\d+ .+\(\): .+|\S+ \S+ of .+ in .+)\.$|Found: .+? at [\d,]+: (.+?)(?:;|\. )/;

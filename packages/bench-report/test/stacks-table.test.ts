@@ -3,20 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
 
-/** The page with the table of stacks. */
-const PAGE = 'docs/reference/workloads.md';
-
-/** One row of the table of stacks. */
-type StackRow = Record<'name' | 'what' | 'kind', string>;
-
 /** Reads the table of stacks. The variants of some are listed below it. */
-function readStackRows(): StackRow[] {
-  const page = readFileSync(join(ROOT, PAGE), 'utf8');
+function readStackRows(): Record<'name' | 'what' | 'kind', string>[] {
+  const page = readFileSync(join(ROOT, 'docs/reference/workloads.md'), 'utf8');
   const rows = page.matchAll(/^\| `(?<name>[\w-]+)` \| (?<what>.+) \| (?<kind>raw|framework|tuned) \|$/gm);
   return [...rows].map(({ groups }) => {
-    const row = groups as StackRow;
-    const below = page.split(`\nVariants of \`${row.name}\``)[1]?.split(/\nVariants of |\n#/)[0];
-    return { ...row, what: `${row.what}${below ?? ''}` };
+    const { name = '', what = '', kind = '' } = groups ?? {};
+    const below = page.split(`\nVariants of \`${name}\``)[1]?.split(/\nVariants of |\n#/)[0];
+    return { name, what: `${what}${below ?? ''}`, kind };
   });
 }
 
