@@ -243,7 +243,6 @@ export function countShares(plan: Plan, baseline?: string): number {
   return ((length * (length - 1)) / 2) * (plan.routes?.length ?? 1);
 }
 
-/** Counts the rows of the table of a plan. */
 function countRows(plan: Plan, baseline?: string): number {
   return pairTargets(plan, plan.targets, baseline).pairings.length * placesOf(plan).length;
 }

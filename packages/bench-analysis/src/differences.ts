@@ -17,7 +17,7 @@ export function exactly(values: readonly (number | undefined)[]): Differences {
 
 /** Returns the values of differences, as far as they have one. */
 export function valuesOf(differences: Differences): number[] {
-  return differences.flatMap((difference) => (difference === undefined ? [] : [difference.value]));
+  return differences.filter((one) => one !== undefined).map(({ value }) => value);
 }
 
 /** Returns the difference of two figures with its bounds. Undefined if a figure is missing or not above 0, or if no bound is known. */

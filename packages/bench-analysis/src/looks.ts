@@ -62,10 +62,8 @@ export function lookAt(schedule: Schedule, rounds: number): Look | undefined {
  * single look, or the error of the look's k; several rows get equal shares (Bonferroni). 0 without a look, or if it decides nothing.
  *
  * With equal shares, all intervals of a table hold simultaneously, so each claim made from one of them ("slower", "same",
- * a rank, the whole interval above 2 %) is covered by the same 5 %. Holm's step-down decides more rows, but its
- * intervals are not simultaneous. A max-T test by sign flips would narrow the intervals by 3 to 5 % at a common
- * baseline. But it needs jointly symmetric rows in a round, and the coin that orders a round makes only
- * each pair symmetric: simulated at 12 rounds, it missed in up to 8 % of tables.
+ * a rank, the whole interval above 2 %) is covered by the same 5 %. Holm's intervals are not simultaneous. A max-T test by
+ * sign flips needs jointly symmetric rows: simulated at 12 rounds, it missed in up to 8 % of tables.
  *
  * A stop spends `STOP_PART` of the error that the looks before it have left. That is honest because a budget or an
  * interruption ends a run whatever its figures are. If the run is continued, its planned looks spend the rest, in
@@ -164,6 +162,10 @@ export function firstDecisive(schedule: Schedule, rows: number): Look | undefine
 /** The fewest rounds after which a stop can decide a table of `rows` comparisons; undefined if none can. */
 export function fewestToStop(schedule: Schedule, rows: number): number | undefined {
   const most = schedule.at(-1)?.rounds ?? 0;
-  const stops = Array.from({ length: most }, (_, index): Look => ({ rounds: index + 1, isStop: true }));
-  return stops.find((stop) => trimFor(stop.rounds, levelOf(stop, schedule, rows)) !== undefined)?.rounds;
+  for (let rounds = 1; rounds <= most; rounds++) {
+    if (trimFor(rounds, ERROR_BUDGET / rows) === undefined) continue;
+    const level = levelOf({ rounds, isStop: true }, schedule, rows);
+    if (trimFor(rounds, level) !== undefined) return rounds;
+  }
+  return undefined;
 }

@@ -43,7 +43,6 @@ export function createFleetEngine(fleet: FleetSpec): LoadEngine {
   };
 }
 
-/** Starts a generator process of this machine. */
 function startLine({ argv, env }: FleetSpec, events: Listener<Report>): Line {
   const child = start({ stdio: 'pipe', env: { ...process.env, ...env } })`exec ${argv}`;
   listenTo(child, events);

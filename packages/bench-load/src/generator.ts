@@ -363,7 +363,6 @@ class Session implements Orderly {
     this.#ledger.endWarmup();
   }
 
-  /** Forgets all windows so far. */
   #restart(): void {
     this.#ledger.restart();
     this.#schedule = undefined;

@@ -95,13 +95,11 @@ function copy(bytes: Buffer, from: number, to: number): Buffer {
   return Buffer.from(bytes.subarray(from, to));
 }
 
-/** Compares the next bytes of a response with the right body. */
 function compareBytes(slot: Slot, right: Buffer, bytes: Buffer): void {
   const end = slot.bodyBytes + bytes.length;
   slot.differs ||= end > right.length || right.compare(bytes, 0, bytes.length, slot.bodyBytes, end) !== 0;
 }
 
-/** Ends the check of a body. */
 function forgetBody(slot: Slot): void {
   slot.hash = undefined;
   slot.pieces = undefined;
@@ -392,7 +390,6 @@ export class Ledger {
     else slot.pieces = [];
   }
 
-  /** Keeps the right body of a request. */
   #keep(request: number, pieces: readonly Buffer[]): void {
     if (this.#bodies[request] !== undefined) return;
     const body = Buffer.concat(pieces);
@@ -413,7 +410,6 @@ export class Ledger {
     if (own !== undefined) increment(own.counts, what);
   }
 
-  /** Adds the open requests to a count of the window. */
   #countOpen(what: 'sent' | 'inFlight'): void {
     const { counts, routes } = this.account;
     for (const { pending, request } of this.slots) {

@@ -232,7 +232,6 @@ function findChunks(piece: Buffer, headBytes: number, bodyBytes: number): Span[]
   }
 }
 
-/** Writes the words and masks of a shape. */
 function compile({ bytes, words, masks, headBytes, free }: Shape): void {
   const compared = new Uint8Array(masks.buffer).fill(0xff, 0, headBytes);
   for (const { from, to } of free) compared.fill(0, from, to);

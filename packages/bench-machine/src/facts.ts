@@ -105,7 +105,6 @@ export async function readCapacity(): Promise<{ servers: number; connections: nu
   };
 }
 
-/** Returns the range of ephemeral ports. */
 async function readEphemeralPorts(): Promise<{ first: number; last: number } | undefined> {
   const [first, last] =
     process.platform === 'darwin'

@@ -147,7 +147,6 @@ function describeStep({ perSecond, servedPerSecond, failedShare, brokenShare, ..
   return `${flow.join(', ')}; ${figures.join(', ')}`;
 }
 
-/** The window, or the turns that it consists of. */
 function describeWindow({ windowSeconds }: LoadResult, turns: Measured['turns']): string {
   const seconds = `${windowSeconds.toFixed(3)} s`;
   return turns === undefined

@@ -50,7 +50,6 @@ export function tableInMarkdown(
   return [head, alignment, ...rows].map((cells) => `| ${cells.map(escapeCell).join(' | ')} |`);
 }
 
-/** Returns the lines of a list in Markdown. */
 function listInMarkdown(notes: readonly string[]): string[] {
   return notes.map((note) => `- ${escapeCell(note)}`);
 }

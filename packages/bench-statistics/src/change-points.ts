@@ -32,19 +32,22 @@ export function cutIntoStretches(
   values: readonly number[],
   { noise, cap, penalty, shortest }: CutRules,
 ): Stretch[] {
-  const all = Float64Array.from(values);
+  const own = new Float64Array(values.length);
   const cheapest: { cost: number; stretches: Stretch[] }[] = [{ cost: -penalty, stretches: [] }];
-  for (let to = 1; to <= all.length; to++) {
+  for (let to = 1; to <= values.length; to++) {
     let best = { cost: Infinity, stretches: [] as Stretch[] };
-    for (let from = 0; from <= to - shortest; from++) {
+    // Backwards, so that each stretch has one value more than the one before, and stays sorted.
+    for (let from = to - 1; from >= 0; from--) {
+      const length = to - from;
+      let place = length - 1;
+      for (; place > 0 && own[place - 1]! > values[from]!; place--) own[place] = own[place - 1]!;
+      own[place] = values[from]!;
       const before = cheapest[from]!;
       let cost = before.cost + penalty;
-      if (cost >= best.cost) continue;
-      // oxlint-disable-next-line unicorn/no-array-sort -- toSorted takes five times as long.
-      const own = all.slice(from, to).sort();
-      const centre = medianOfSorted(own);
-      for (const value of own) cost += Math.min(cap, ((value - centre) / noise) ** 2);
-      if (cost < best.cost) best = { cost, stretches: [...before.stretches, { from, to, centre }] };
+      if (length < shortest || cost > best.cost) continue;
+      const centre = medianOfSorted(own, length);
+      for (let at = 0; at < length; at++) cost += Math.min(cap, ((own[at]! - centre) / noise) ** 2);
+      if (cost <= best.cost) best = { cost, stretches: [...before.stretches, { from, to, centre }] };
     }
     cheapest.push(best);
   }

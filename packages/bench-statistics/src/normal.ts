@@ -19,10 +19,8 @@ const points = new Map<number, number>();
 
 /** Finds the z that a standard normal exceeds with probability `tail`, by bisection. Throws RangeError outside (0, 1). */
 export function upperPoint(tail: number): number {
-  const known = points.get(tail);
-  if (known !== undefined) return known;
   if (!(tail > 0 && tail < 1)) throw new RangeError(`a tail must lie between 0 and 1, not ${tail}`);
-  const point = bisect(-40, 40, (z) => upperTail(z) > tail);
+  const point = points.get(tail) ?? bisect(-40, 40, (z) => upperTail(z) > tail);
   points.set(tail, point);
   return point;
 }

@@ -28,12 +28,32 @@ export function median(values: readonly number[]): number {
   return medianOfSorted(new Float64Array(values).toSorted());
 }
 
-/** The same as `median` for a sorted sample. */
-export function medianOfSorted(sorted: Float64Array): number {
-  const low = sorted[(sorted.length - 1) >> 1];
-  const high = sorted[sorted.length >> 1];
+/** The same as `median` for a sorted sample: the first `length` values. */
+export function medianOfSorted(sorted: Float64Array, length = sorted.length): number {
+  const low = sorted[(length - 1) >> 1];
+  const high = sorted[length >> 1];
   if (low === undefined || high === undefined) throw new RangeError('no values have no median');
   return low + (high - low) / 2;
+}
+
+/** Returns the value that would be at this index if the values, without NaN, were sorted; reorders them (Hoare 1961). */
+export function select(values: Float64Array, index: number): number {
+  let [first, last] = [0, values.length - 1];
+  while (first < last) {
+    const pivot = values[index]!;
+    let [left, right] = [first, last];
+    while (left <= right) {
+      while (values[left]! < pivot) left++;
+      while (values[right]! > pivot) right--;
+      if (left > right) break;
+      [values[left], values[right]] = [values[right]!, values[left]!];
+      left++;
+      right--;
+    }
+    if (right < index) first = left;
+    if (left > index) last = right;
+  }
+  return values[index]!;
 }
 
 /** The median of the values that are known, in their unit; undefined without any. */

@@ -4,7 +4,7 @@
  * interval cannot contradict each other.
  */
 import type { Interval } from 'bench-model/interval';
-import { medianOfSorted } from './numbers.ts';
+import { select } from './numbers.ts';
 
 const tails = new Map<number, Float64Array>();
 
@@ -37,8 +37,8 @@ export function signedRankTail(n: number): Float64Array {
 export function trimFor(n: number, alpha: number): number | undefined {
   // The slack lets a level that was computed as 2 P(T ≤ k) return the same k.
   const allowed = (alpha / 2) * (1 + 1e-9);
-  const k = signedRankTail(n).findLastIndex((tail) => tail <= allowed);
-  return k < 0 || n === 0 ? undefined : k;
+  const k = signedRankTail(n).findIndex((tail) => tail > allowed) - 1;
+  return k < 0 ? undefined : k;
 }
 
 /** The two-sided error of the interval that omits `k` Walsh averages at each end: 2 P(T ≤ k). */
@@ -47,7 +47,7 @@ export function errorOfTrim(n: number, k: number): number {
   return Math.min(1, 2 * tail[Math.min(k, tail.length - 1)]!);
 }
 
-/** The n(n+1)/2 Walsh averages of n differences in ascending order: the means of all pairs, each also with itself, in their unit. */
+/** The n(n+1)/2 Walsh averages of n differences: the means of all pairs, each also with itself, in their unit. */
 export function walshAverages(differences: readonly number[]): Float64Array {
   const n = differences.length;
   const averages = new Float64Array((n * (n + 1)) / 2);
@@ -55,12 +55,14 @@ export function walshAverages(differences: readonly number[]): Float64Array {
   for (let row = 0; row < n; row++) {
     for (let other = row; other < n; other++) averages[at++] = (differences[row]! + differences[other]!) / 2;
   }
-  return averages.toSorted();
+  return averages;
 }
 
 /** The Hodges-Lehmann estimate of the centre: the median of the Walsh averages. Throws RangeError for no differences. */
 export function estimateCentre(differences: readonly number[]): number {
-  return medianOfSorted(walshAverages(differences));
+  const pairs = (differences.length * (differences.length + 1)) / 2;
+  const { low, high } = trimmedInterval(differences, Math.max(0, (pairs - 1) >> 1));
+  return low + (high - low) / 2;
 }
 
 /** The interval from W(k+1) to W(m−k) of the Walsh averages; its ends can be infinite. Throws RangeError if no averages remain. */
@@ -68,7 +70,7 @@ export function trimmedInterval(differences: readonly number[], k: number): Inte
   const averages = walshAverages(differences);
   if (k >= averages.length - k)
     throw new RangeError(`${averages.length} averages cannot lose ${k} at each end`);
-  return { low: averages[k]!, high: averages.at(-1 - k)! };
+  return { low: select(averages, k), high: select(averages, averages.length - 1 - k) };
 }
 
 /** The centre of differences that are symmetric about it, with its interval. */

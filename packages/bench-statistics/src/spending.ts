@@ -11,11 +11,12 @@ export interface Spent {
   level: number;
 }
 
-/** The score of a comparison that no look so far has decided: its density at evenly spaced values from -bound to bound. */
+/** The score of a comparison that no look so far has decided, with the probability of each of its values by Simpson's rule. */
 interface Undecided {
   rounds: number;
-  bound: number;
-  density: Float64Array;
+  /** Evenly spaced, from the bound below to that above. */
+  scores: Float64Array;
+  chances: Float64Array;
 }
 
 /** Simpson's rule needs an even number. Twice as many change a level by less than 1 in 10,000. */
@@ -34,63 +35,56 @@ export function levelWithin(limit: number, before: readonly Spent[], rounds: num
   const { spent, last } = walk(before);
   const free = limit - spent;
   if (free <= 0) return 0;
-  if (last === undefined) return free;
-  return bisect(0, 1, (level) => crossAt(last, rounds, boundOf({ rounds, level })) <= free);
+  const isTooNear = (bound: number): boolean => crossAt(last, rounds, bound) > free;
+  return 2 * upperTail(bisect(0, 40 * Math.sqrt(rounds), isTooNear) / Math.sqrt(rounds));
 }
 
-function walk(looks: readonly Spent[]): { spent: number; last: Undecided | undefined } {
+/** By the looks so far: those of a schedule begin alike. */
+const continued = new Map<string, Undecided>();
+
+function walk(looks: readonly Spent[]): { spent: number; last: Undecided } {
   let spent = 0;
-  let last: Undecided | undefined;
-  for (const look of looks) {
-    if (look.level === 0) continue;
-    const bound = boundOf(look);
-    spent += last === undefined ? look.level : crossAt(last, look.rounds, bound);
-    last = continueTo(last, look.rounds, bound);
+  let last: Undecided = { rounds: 0, scores: Float64Array.of(0), chances: Float64Array.of(1) };
+  let key = '';
+  for (const { rounds, level } of looks) {
+    if (level === 0) continue;
+    const bound = upperPoint(level / 2) * Math.sqrt(rounds);
+    spent += crossAt(last, rounds, bound);
+    key += `${rounds} ${level} `;
+    last = continued.get(key) ?? continueTo(last, rounds, bound);
+    continued.set(key, last);
   }
   return { spent, last };
 }
 
-/** The score at which a look decides. */
-function boundOf({ rounds, level }: Spent): number {
-  return upperPoint(level / 2) * Math.sqrt(rounds);
-}
-
-/** Returns the probability that a comparison is undecided before a look and decided at it. */
+/** Returns the probability that a comparison is undecided before a look and decided at it, on either side alike. */
 function crossAt(before: Undecided, rounds: number, bound: number): number {
   const sd = deviationBetween(before, rounds);
-  return integrate(before, (score) => upperTail((bound - score) / sd) + upperTail((bound + score) / sd));
+  const { scores, chances } = before;
+  let above = 0;
+  for (let at = 0; at < scores.length; at++) above += chances[at]! * upperTail((bound - scores[at]!) / sd);
+  return 2 * above;
 }
 
-function continueTo(before: Undecided | undefined, rounds: number, bound: number): Undecided {
-  const sd = before === undefined ? Math.sqrt(rounds) : deviationBetween(before, rounds);
-  const density = Float64Array.from({ length: STEPS + 1 }, (_, step) => {
-    const score = scoreAt(bound, step);
-    if (before === undefined) return normalDensity(score, sd);
-    return integrate(before, (from) => normalDensity(score - from, sd));
-  });
-  return { rounds, bound, density };
+function continueTo(before: Undecided, rounds: number, bound: number): Undecided {
+  const sd = deviationBetween(before, rounds);
+  const scores = Float64Array.from({ length: STEPS + 1 }, (_, step) => bound * ((2 * step) / STEPS - 1));
+  const chances = new Float64Array(STEPS + 1);
+  const scale = (2 * bound) / STEPS / 3 / (sd * Math.sqrt(2 * Math.PI));
+  // Both sides of 0 are alike.
+  for (let step = 0; step <= STEPS / 2; step++) {
+    let density = 0;
+    for (let at = 0; at < before.scores.length; at++)
+      density += before.chances[at]! * Math.exp(-0.5 * ((scores[step]! - before.scores[at]!) / sd) ** 2);
+    const weight = step === 0 ? 1 : step % 2 === 0 ? 2 : 4;
+    chances[step] = weight * scale * density;
+    chances[STEPS - step] = chances[step]!;
+  }
+  return { rounds, scores, chances };
 }
 
 function deviationBetween(before: Undecided, rounds: number): number {
   if (rounds <= before.rounds)
     throw new RangeError(`a look at ${rounds} rounds after one at ${before.rounds}`);
   return Math.sqrt(rounds - before.rounds);
-}
-
-function scoreAt(bound: number, step: number): number {
-  return bound * ((2 * step) / STEPS - 1);
-}
-
-/** Integrates a function over the density by Simpson's rule. */
-function integrate({ bound, density }: Undecided, of: (score: number) => number): number {
-  let total = 0;
-  for (let step = 0; step <= STEPS; step++) {
-    const weight = step === 0 || step === STEPS ? 1 : step % 2 === 0 ? 2 : 4;
-    total += weight * density[step]! * of(scoreAt(bound, step));
-  }
-  return (total * 2 * bound) / STEPS / 3;
-}
-
-function normalDensity(value: number, sd: number): number {
-  return Math.exp(-0.5 * (value / sd) ** 2) / (sd * Math.sqrt(2 * Math.PI));
 }

@@ -10,9 +10,13 @@ export function studentPoint(freedom: number, error = 0.05): number {
     throw new RangeError(`degrees of freedom must be an integer of at least 1, not ${freedom}`);
   if (!(error > 0 && error < 1)) throw new RangeError(`an error must lie between 0 and 1, not ${error}`);
   // In angles, where t = √freedom tan(angle), because t has no upper limit.
-  const angle = bisect(0, Math.PI / 2, (one) => chanceWithin(one, freedom) < 1 - error);
+  const key = `${freedom} ${error}`;
+  const angle = angles.get(key) ?? bisect(0, Math.PI / 2, (one) => chanceWithin(one, freedom) < 1 - error);
+  angles.set(key, angle);
   return Math.sqrt(freedom) * Math.tan(angle);
 }
+
+const angles = new Map<string, number>();
 
 /** P(|t| ≤ √freedom tan(angle)) by its finite series (Abramowitz & Stegun 26.7.3 and 26.7.4). */
 function chanceWithin(angle: number, freedom: number): number {

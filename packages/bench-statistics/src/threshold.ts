@@ -123,14 +123,14 @@ export function locateTogether(
 
 /** Returns the likelihood of each cell if the place of a trial deviates from it by a spread. */
 function spreadOut(cells: readonly Cell[], spread: number): number[] {
-  const places = cells.filter((_, index) => index % SLOPES.length === 0).map(({ place }) => place);
   return cells.map(({ place }, index) => {
-    const slope = index % SLOPES.length;
-    const logs = places.map(
-      (own, at) => (cells[at * SLOPES.length + slope] as Cell).log + logOfNormal((own - place) / spread),
-    );
-    const most = Math.max(...logs);
-    return most + Math.log(sum(logs.map((log) => Math.exp(log - most))));
+    const logAt = (at: number): number => cells[at]!.log + logOfNormal((cells[at]!.place - place) / spread);
+    const first = index % SLOPES.length;
+    let most = -Infinity;
+    for (let at = first; at < cells.length; at += SLOPES.length) most = Math.max(most, logAt(at));
+    let total = 0;
+    for (let at = first; at < cells.length; at += SLOPES.length) total += Math.exp(logAt(at) - most);
+    return most + Math.log(total);
   });
 }
 

@@ -125,7 +125,6 @@ export function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUs
   return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
 }
 
-/** Returns the reason if it holds. */
 function reasonIf<Code extends ReasonCode>(
   holds: boolean,
   ...given: Parameters<typeof makeReason<Code>>

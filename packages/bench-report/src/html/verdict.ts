@@ -42,7 +42,6 @@ function nameSide({ target }: ModelRow, { servers }: Model) {
   return { name: copy === undefined ? target : labelOf(copy), subject: copy?.subject };
 }
 
-/** Shows a figure of both sides. */
 function toTile(
   id: MetricId,
   [before, after]: [ModelRow, ModelRow],

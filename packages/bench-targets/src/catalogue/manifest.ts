@@ -142,7 +142,6 @@ interface Program {
 
 const place = (...path: string[]) => ({ path, wordsAt: [...path, 'command'] });
 
-/** Lists the programs that a manifest starts. */
 function programsOf({ build = [], services = {}, setup, variants }: Manifest): Program[] {
   const builds = (path: Path, commands: string[][]): Program[] =>
     commands.map((words, index) => {

@@ -74,7 +74,6 @@ export function reasonIn(log: string): string {
   return firstError(log)?.join('\n') ?? withoutAddresses(lines[0] ?? lastLine(log));
 }
 
-/** Removes addresses from a log. */
 function withoutAddresses(log: string): string {
   return log.replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
 }

@@ -81,7 +81,6 @@ function drawUser(random: () => number): Row {
   return { name: `${first} ${last}`, email: `${first}.${last}@example.org` };
 }
 
-/** Returns the id in a response. */
 function readId(body: string): number | undefined {
   const told = parseJson(body);
   const id = isPart(told) ? told['id'] : undefined;

@@ -112,7 +112,6 @@ const OF_IMAGE =
   /^(PATH|HOME|HOST|HOSTNAME|PORT|LANG|LC_\w+|TZ|DEBIAN_FRONTEND|VIRTUAL_ENV|(PYTHON(?!PATH)|UV|PIP|POETRY|NPM|PNPM|YARN|NEXT_TELEMETRY|GO|CARGO)\w*)$/;
 const NOT_PLAIN = /[$@]|:\/\/|secret|password|token/i;
 
-/** Returns the variables that are plain values. */
 function plainVariables(environment: unknown): Record<string, string> {
   const pairs = Array.isArray(environment)
     ? environment.map((one) => String(one).split(/=(.*)/s))
