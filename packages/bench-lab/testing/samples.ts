@@ -159,7 +159,7 @@ export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
     latencyHistogram: undefined,
     meanCycleUs: 1000,
     silentConnections: 0,
-    slices: { milliseconds: 250, ok: Array.from({ length: 20 }, () => 2500) },
+    slices: { milliseconds: 250, ok: Array<number>(20).fill(2500) },
     bodyBytes: 541,
     bodiesHashed: 782,
     generators: [{ cpuUs: 1_250_000, seconds: 5, utilisation: 0.25 }],
