@@ -38,8 +38,9 @@ export interface MachineFacts {
   throttled?: number;
 }
 
-/** Reads the facts of this machine. Observes the CPU of other processes meanwhile, for 1 s by default. */
-export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts> {
+/** Reads the facts of this machine. Observes the CPU of other processes meanwhile, for 1 s or `BENCH_OBSERVE_MS`. */
+export async function readFacts(): Promise<MachineFacts> {
+  const observeMs = Number(process.env['BENCH_OBSERVE_MS'] ?? 1000);
   const { throttled: before } = readTrouble();
   const otherProcessesCores = await observeOtherProcesses(sleep(observeMs));
   const { throttled: after } = readTrouble();

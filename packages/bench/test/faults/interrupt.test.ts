@@ -32,6 +32,7 @@ const MOMENTS: Moment[] = [
     reached: (place) => place.hasSession(),
     says: 'stopping: nothing has been measured yet',
     kept: 0,
+    launcher: `BENCH_OBSERVE_MS=1000 ${FORWARDER}`,
   },
   {
     when: 'while a server starts',
