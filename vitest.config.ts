@@ -34,13 +34,13 @@ const sharing = all.filter((file) => !replacing.includes(file));
 
 /**
  * The order of files: those that start no server run beside the preparation, those that wait for one most of their time come
- * before the others, which then fill the gaps, and those of faults, which are long, not last.
+ * before the others, which then fill the gaps, and long ones not last.
  */
 const ORDER = [
   /\/bench-(model|statistics|analysis|report)\/test\//,
   /\/test\/known\//,
   /\/test\/contract\//,
-  /\/test\/faults\//,
+  /\/test\/(faults|projects)\/|\/decide\./,
   /./,
 ];
 
