@@ -54,6 +54,8 @@ const CRASH = /^(panic|fatal error): /i;
 const FRAME = /^[─-╿\s]*[─-╿][─-╿\s]*$/;
 const FRAME_END = /\s*[│┃]?\s*$/;
 const IN_FRAME = /^[─-╿\s]+|[─-╿\s]+$/g;
+/** A frame in Node itself: about ten of them hide the error above, such as of a port that is taken. */
+const OF_NODE = /^\s+at .*\bnode:[\w/]+:\d+:\d+/;
 /** The heading of an error. */
 const HEADING = /^(error|exception)s?$/i;
 /** Says that a server ends because of an error, which is in an earlier line. */
@@ -186,7 +188,7 @@ export function tailOf(log: string): string[] {
   const lines = stripVTControlCharacters(log)
     .trimEnd()
     .split('\n')
-    .filter((line) => !line.startsWith(ATTEST) && !FRAME.test(line))
+    .filter((line) => !line.startsWith(ATTEST) && !FRAME.test(line) && !OF_NODE.test(line))
     .map((line) => line.replace(FRAME_END, ''))
     .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
   const last = lines.slice(-LOG_LINES);

@@ -99,6 +99,12 @@ describe('tailOf', () => {
     expect(tailOf(log.join('\n'))).toEqual(['╭─ Traceback ───╮', '│ shop.py:7', 'KeyError']);
   });
 
+  it('leaves out the frames of Node, above which its error is', () => {
+    const error = ['Error: listen EADDRINUSE: address already in use :::4555', '    at /srv/server.js:2:133'];
+    const log = [...error, ...many(20, '    at Module.load (node:internal/modules/cjs/loader:1678:32)')];
+    expect(tailOf(log.join('\n'))).toEqual(error);
+  });
+
   it('returns the last lines', () => {
     const log = ['panic: an old one', ...many(30, 'GET /orders 200'), '\u001B[31mlast\u001B[0m'];
     expect(tailOf(log.join('\n'))).toEqual([...many(19, 'GET /orders 200'), 'last']);

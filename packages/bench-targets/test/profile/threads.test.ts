@@ -38,8 +38,7 @@ import os, socket, sys, threading, time
 pairs = [socket.socketpair() for _ in range(10)]
 def echo(end):
     while end.recv(1):
-        time.sleep(0.03)
-        end.send(b"x")
+        time.sleep(0.03); end.send(b"x")
 if os.fork() == 0:
     for own, other in pairs:
         own.close()
