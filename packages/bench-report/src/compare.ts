@@ -109,7 +109,7 @@ function describeMore({ why, moreRounds, rounds }: Undecided): string[] {
   if (why === 'unbounded' || why === 'blind') return [];
   const isWide = why === 'wide' || why === 'time';
   if (moreRounds === undefined) return isWide ? ['more rounds would hardly decide it'] : [];
-  if (!isWide) return [describeNeeded(rounds + moreRounds)];
+  if (!isWide) return [describeNeeded(rounds + moreRounds, rounds)];
   return [`about ${countOf(moreRounds, 'more round')} would decide it`];
 }
 

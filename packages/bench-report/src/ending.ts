@@ -37,7 +37,7 @@ function describeLeft(
   if (why === 'hopeless') return 'the undecided comparisons have lost too many rounds to be decided';
   if (comparisons === 0) return 'nothing was compared';
   if (undecided === 0) return `every comparison${what} is decided`;
-  if (rounds < fewest) return describeNeeded(fewest);
+  if (rounds < fewest) return describeNeeded(fewest, rounds);
   if (comparisons === 1) return `the comparison${what} is undecided`;
   return `${undecided} of ${comparisons} comparisons${what} ${undecided === 1 ? 'is' : 'are'} undecided`;
 }

@@ -19,8 +19,9 @@ export function showValue(id: MetricId, value: number): string {
   return FORMATS[unit](value) + UNITS[unit].suffix;
 }
 
-/** Says how many rounds a comparison needs; `fewest` are those of a difference that is not large. */
-export function describeNeeded(fewest: number): string {
+/** Says how many rounds a comparison needs that has these; `fewest` are those of a difference that is not large. */
+export function describeNeeded(fewest: number, rounds = 0): string {
+  if (rounds >= FEWEST_WITH_SPREAD) return `a decision needs at least ${fewest} rounds`;
   return `a large difference needs ${FEWEST_WITH_SPREAD} rounds, others at least ${fewest}`;
 }
 

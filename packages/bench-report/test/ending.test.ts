@@ -46,7 +46,7 @@ describe('describeEnding', () => {
     ['', 1.02, 24, undefined, 'all 24 rounds: the comparison is undecided'],
     ['', 1.02, 14, undefined, '14 of at most 24 rounds (interrupted): the comparison is undecided'],
     ['--budget 90s', 1.06, 11, false, `11 ${HELD}): every comparison is decided`],
-    ['--budget 90s', 1.2, 5, false, `5 ${HELD}): a large difference needs 3 rounds, others at least 6`],
+    ['--budget 90s', 1.2, 5, false, `5 ${HELD}): a decision needs at least 6 rounds`],
     ['--budget 90s', 1.02, 14, true, `14 of at most 24 rounds (interrupted): ${OPEN}`],
     ['--budget 90s', 1.02, 14, undefined, `14 ${HELD}, or the run was interrupted): ${OPEN}`],
   ])(
