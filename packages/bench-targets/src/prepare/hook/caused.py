@@ -148,9 +148,11 @@ def watch(file: str, root: str, signal: Callable[[int, Callable[[int, object], N
         started = perf_counter()
         write()
         while asked == 1:
-            sleep(INTERVAL_SECONDS)
             places.look(waits)
             samples += 1
+            sleep(INTERVAL_SECONDS)
+        # Its response is the last that this thread does: a profiler that follows counts threads.
+        write()
 
     def write() -> None:
         import json
@@ -171,7 +173,6 @@ def watch(file: str, root: str, signal: Callable[[int, Callable[[int, object], N
         nonlocal asked
         asked += 1
         if asked > 1:
-            write()
             return
         if "asyncio" in sys.modules:
             places.loop = sys.modules["asyncio"]._get_running_loop()
