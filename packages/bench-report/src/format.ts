@@ -49,10 +49,7 @@ export function nameCell(cell: { target: string; connections: number; route?: st
   return `${nameTarget(cell)} at ${formatWhole(cell.connections)}`;
 }
 
-/**
- * Groups rows for tables and charts: by place; if there is only one target, by connections, so that its requests are compared
- * with each other.
- */
+/** Groups rows for tables and charts: by place, or by connections if there is only one target. */
 export function groupByPlace<Row extends Place & { target: string }>(
   rows: readonly Row[],
 ): { heading: string; rows: Row[] }[] {

@@ -12,7 +12,6 @@ import { mergeThreads } from '../../src/profile/threads.ts';
 const folder = mkdtempSync(join(tmpdir(), 'bench-threads-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The samples of each innermost function. */
 function countInnermost(text: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [, name = '', count] of text.matchAll(/^(?:.*;)?(\w+).*? (\d+)$/gm))
@@ -21,14 +20,11 @@ function countInnermost(text: string): Record<string, number> {
 }
 
 describe('the stacks of threads', () => {
-  it('are those that held the GIL, beside which those that waited for it or for a core do not count', () => {
+  it('are those that held the GIL, and as many others as the CPU that it does not explain', () => {
     const merged = mergeThreads(['compute 131\nread 6\n', 'read 170\ncompute 22\n'], 140);
     expect(countInnermost(merged)).toEqual({ compute: 131, read: 9 });
-  });
-
-  it('are also those of code without the GIL, as much as the CPU that the GIL does not explain', () => {
-    const merged = mergeThreads(['handle 50\n', 'handle 10\ncompress 35\nhash 5\n'], 250);
-    expect(countInnermost(merged)).toEqual({ handle: 50, compress: 175, hash: 25 });
+    const others = mergeThreads(['handle 50\n', 'handle 10\ncompress 35\nhash 5\n'], 250);
+    expect(countInnermost(others)).toEqual({ handle: 50, compress: 175, hash: 25 });
   });
 });
 

@@ -86,10 +86,7 @@ export function planTurns(needs: TurnNeeds): TurnPlan {
   return { order, rampSeconds, spanSeconds: windowSeconds / (order.length / sides) };
 }
 
-/**
- * Returns the length of a window that holds enough responses, as far as the plan allows it. Of 20 responses, one more or less at an
- * edge is 5 %.
- */
+/** Returns the length of a window that holds enough responses, as far as the plan allows it. */
 export function sizeWindow(
   { windowSeconds, byTurns }: Pick<Plan, 'windowSeconds' | 'byTurns'>,
   { cycleSeconds, connections }: { cycleSeconds: number; connections: number },
