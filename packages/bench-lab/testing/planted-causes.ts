@@ -8,7 +8,8 @@ import { viewWhy } from 'bench-report/why';
 
 /** What the commits of a service plant, in their order; nothing in a twin. */
 const KINDS = ['line', 'library', 'statements', 'wait', 'twin'];
-/** Sentences that name no cause. */
+/** The text of statements and lines, and what they call; and sentences that name no cause. */
+const DETAIL = /: \d+ × .+| \(`.+\)|, (?:of which|among them) .+| instead of none/g;
 const NAMES_NOTHING = /^(?:No line and no package|The code of the two sides|Nothing else)/;
 
 /** Returns the cells of a row for each service and kind: how many of its tries were right, and what the first one said. */
@@ -22,8 +23,7 @@ export function listTries(folder: string): string[][] {
       const right = told.filter(({ pair, causes: [first] }) =>
         kind === 'twin' ? first === undefined : isPlanted(first, pair, kind),
       );
-      // Without the text of statements and lines.
-      const first = right[0]?.causes[0]?.replace(/: \d+ × .+/, '.').replace(/ \(`.+\)/, '') ?? '';
+      const first = right[0]?.causes[0]?.replaceAll(DETAIL, '').replace(/\.?$/, '.') ?? '';
       return [service, kind, `${right.length} of ${told.length}`, first];
     });
   });

@@ -96,7 +96,7 @@ const init = defineCommand({
     const words = shown === 'stack.json' ? '' : ` --stack ${joinWords([shown])}`;
     say('next', `bench-http bench${words}   what it costs and how fast it is`);
     if ((await tryGit(dirname(file), ['rev-parse', '--verify', '--quiet', 'HEAD~1'])) !== undefined)
-      say('next', `bench-http compare HEAD~1${words}   what your last change did`);
+      say('next', `bench-http compare HEAD~1 HEAD${words}   what your last commit did`);
   },
 });
 export default init;

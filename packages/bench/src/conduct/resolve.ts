@@ -1,6 +1,6 @@
 /** From the command line to a request that can be measured, and to its plan. */
 import { randomInt } from 'node:crypto';
-import { lstatSync } from 'node:fs';
+import { globSync, lstatSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readApp } from 'bench-targets/catalogue/projects/app';
@@ -14,7 +14,7 @@ import { refuseCores } from 'bench-machine/preflight';
 import type { Plan } from 'bench-model/plan';
 import { present, type BenchOptions } from 'bench-model/options';
 import type { Stack } from 'bench-model/stack';
-import { choose, makePlan, nameRun, repeatPlan, type Found } from '../plan/plan.ts';
+import { choose, makePlan, repeatPlan, type Found } from '../plan/plan.ts';
 import { refuseBudget, refuseFailOn, refuseSingle } from '../plan/refusals.ts';
 import { restoreSecrets } from '../plan/secrets.ts';
 import type { Trial } from 'bench-model/record';
@@ -81,6 +81,14 @@ async function resolveOptions(raw: BenchRequest, machineCores: number): Promise<
   const run = nameRun(workload.name, raw.suffix);
   const outline = makePlan(options, stacks, run, seed);
   return { raw, options, stacks, outline, isNamed: namesAll(options), ...present({ typed: raw.typed }) };
+}
+
+/** Returns the id of a run that starts now: the time, its purposes, and a number if another one began in the same second. */
+function nameRun(...purposes: (string | undefined)[]): string {
+  const moment = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  const id = [moment, ...purposes.filter((one) => one !== undefined)].join('-');
+  const begun = globSync(`${id}*`, { cwd: HOME.results }).length;
+  return begun === 0 ? id : `${id}-${begun + 1}`;
 }
 
 function namesAll({ targets, matrix }: BenchOptions): boolean {

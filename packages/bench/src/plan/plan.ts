@@ -424,12 +424,6 @@ function attachedTarget({ target }: AttachedServer, userRequests: UserRequests |
   };
 }
 
-/** Returns the id of a run that starts now: the time and its purposes. */
-export function nameRun(...purposes: (string | undefined)[]): string {
-  const moment = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  return [moment, ...purposes.filter((one) => one !== undefined)].join('-');
-}
-
 /** Returns a plan that repeats an old one: the same targets but those that are left out, in a new order and with new data. */
 export function repeatPlan(old: Plan, { run, seed }: Pick<Plan, 'run' | 'seed'>, found: Found = {}): Plan {
   const { byTurns: _byTurns, ...apart } = old;
