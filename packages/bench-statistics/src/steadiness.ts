@@ -17,7 +17,7 @@
  * A slice is 250 ms long. A window under 2.5 s is cut into ten, so that one of 2 s is judged as well; a slice is never
  * shorter than 100 ms, because noise that lasts longer than a slice looks like a change of level.
  *
- * The tests hold how rarely noise is not flat, and how small a change is seen.
+ * Under 2 % of windows of stationary noise are not flat; a first 0.6 s at half speed is seen in over 95 % (test/steadiness.test.ts).
  */
 import type { Shape } from 'bench-model/measured';
 import { cutCorrelated, joinAlike, noiseOf, residualsOf, type Stretch } from './change-points.ts';
