@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { commandLine } from 'bench-machine/home';
+import { commandLine, documentOf } from 'bench-machine/home';
 import { UsageError } from 'bench-model/errors';
 import type { Matrix } from 'bench-model/options';
+import type { Stack } from 'bench-model/stack';
 import type { RuntimeKind, Target } from 'bench-model/target';
 import { readNodeManifest, readPyproject } from './projects/manifests.ts';
 
@@ -71,6 +72,7 @@ function readCheckout(folder: string): NamedPackage[] {
 export function refuseStray(
   matrix: Pick<Matrix, 'python' | 'node' | 'packages'>,
   targets: readonly Pick<Target, 'id' | 'runtime'>[],
+  stacks: readonly Pick<Stack, 'name' | 'runtime'>[] = [],
 ): void {
   const runtimes = targets.map(({ runtime }) => runtime?.kind ?? 'none');
   for (const kind of ['python', 'node'] as const) {
@@ -84,11 +86,18 @@ export function refuseStray(
     const named = parsePackage(text);
     const [first] = named;
     if (first === undefined || named.some(({ kind }) => runtimes.includes(kind))) continue;
+    const isNamed = (kind: RuntimeKind): boolean =>
+      stacks.some((stack) => stack.name === first.name && stack.runtime === kind);
+    if (isNamed('none') || runtimes.every((kind) => kind === 'none'))
+      throw new UsageError(
+        `--with ${text} has no effect on ${targets[0]?.id}: it takes packages of npm and Python only`,
+        `compare it with a copy that has another version in its manifest: ${documentOf('guides/commits.md')}`,
+      );
+    const { kind, name, folder } = first;
+    const other = `name a target in ${LANGUAGES[kind]}${isNamed(kind) ? `, e.g. ${name}` : ''}`;
     throw new UsageError(
-      `--with ${text} is for ${LANGUAGES[first.kind]}, and no target runs on it`,
-      first.folder !== undefined || runtimes.every((kind) => kind === 'none')
-        ? `--with knows npm and Python only: name a target in ${LANGUAGES[first.kind]}`
-        : otherSpelling(first, text),
+      `--with ${text} is for ${LANGUAGES[kind]}, and no target runs on it`,
+      isNamed(kind) || folder !== undefined ? other : `${otherSpelling(first, text)}, or ${other}`,
     );
   }
 }

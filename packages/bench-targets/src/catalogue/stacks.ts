@@ -185,9 +185,10 @@ function suggestTargets(pattern: string, stacks: Stack[]): string {
 export function spreadTargets(
   targets: Target[],
   { python, node, packages, asLocked = false }: Matrix,
+  stacks: readonly Stack[] = [],
 ): Target[] {
   const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };
-  refuseStray({ python, node, packages }, targets);
+  refuseStray({ python, node, packages }, targets, stacks);
   return targets.flatMap((target) => {
     const { runtime } = target;
     const specs = runtime === undefined || target.id.includes('@') ? [] : runtimes[runtime.kind];

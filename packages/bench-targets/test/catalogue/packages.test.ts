@@ -85,19 +85,33 @@ describe('a runtime for none of the targets', () => {
 
 describe('a package for none of the targets', () => {
   it.each([
-    ['fastify==5.1.0', 'node', 'Python', 'write a version from npm as fastify@5.1.0'],
-    ['fastapi[all]==0.115', 'node', 'Python', 'write a version from npm as fastapi@0.115'],
-    ['fastapi@0.115', 'python', 'Node', 'write a version for Python as fastapi==0.115'],
-    ['fastify@5', 'none', 'Node', '--with knows npm and Python only: name a target in Node'],
+    [
+      'fastify==5.1.0',
+      'node',
+      'Python',
+      'write a version from npm as fastify@5.1.0, or name a target in Python',
+    ],
+    ['koa[all]==3.0', 'node', 'Python', 'write a version from npm as koa@3.0, or name a target in Python'],
+    ['koa@3.0', 'python', 'Node', 'write a version for Python as koa==3.0, or name a target in Node'],
+    ['fastapi==0.115', 'node', 'Python', 'name a target in Python, e.g. fastapi'],
   ] as const)(
-    'is rejected, with the correct syntax as a hint: %s for %s',
+    'is rejected, with the correct syntax or a target as a hint: %s for %s',
     (text, runtime, language, advice) => {
-      const { exitCode, message, hint } = errorOf(() => refuseStray(withPackages(text), [on(runtime)]));
+      const { exitCode, message, hint } = errorOf(() =>
+        refuseStray(withPackages(text), [on(runtime)], [{ name: 'fastapi', runtime: 'python' }]),
+      );
       expect(exitCode).toBe(2);
       expect(message).toBe(`--with ${text} is for ${language}, and no target runs on it`);
       expect(hint).toBe(advice);
     },
   );
+
+  it.each([on('none'), on('python')])('is rejected if it is for a binary: %o', (target) => {
+    const gin = { name: 'gin', runtime: 'none' } as const;
+    const { message, hint } = errorOf(() => refuseStray(withPackages('gin@1.11.0'), [target], [gin]));
+    expect(message).toBe('--with gin@1.11.0 has no effect on a: it takes packages of npm and Python only');
+    expect(hint).toContain('guides/commits.md');
+  });
 
   it('is rejected even if another package has a target', () => {
     const packages = ['fastify@5', 'fastapi==0.115'];

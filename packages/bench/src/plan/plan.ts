@@ -88,7 +88,7 @@ export function choose(options: BenchOptions, stacks: Stack[]): Chosen {
   const attached = servers && attachServers(servers, userRequests);
   const targets =
     attached?.map((server) => attachedTarget(server, userRequests)) ??
-    spreadCopies(spreadTargets(chooseTargets(options, stacks, offered), matrix), copies, stacks);
+    spreadCopies(spreadTargets(chooseTargets(options, stacks, offered), matrix, stacks), copies, stacks);
   return { workload, userRequests, targets, attached };
 }
 

@@ -77,7 +77,7 @@ const REFUSALS: Refusal[] = [
   {
     what: 'a version in another notation',
     args: ['fastify', '--with', 'fastify==5.1.0'],
-    says: [/--with fastify==5\.1\.0 is for Python/, /fastify@5\.1\.0$/m],
+    says: [/--with fastify==5\.1\.0 is for Python/, /fastify@5\.1\.0, or name /],
   },
   {
     what: 'a manifest that does not exist',
