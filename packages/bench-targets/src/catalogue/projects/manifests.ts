@@ -1,12 +1,13 @@
 /** The manifests of users' projects. Other tools complain about what is wrong in them. */
+import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isFile, readTextFile, showPath } from 'bench-machine/files';
-import { UsageError } from 'bench-model/errors';
+import { orUndefined, UsageError } from 'bench-model/errors';
 import type { TomlError } from 'smol-toml';
 import { isPart, type Part, partOf, readJsonFile } from '../json-file.ts';
 
-/** Loads the parser of TOML for the first file: most runs read none. */
+/** Loads the parsers of TOML and YAML for the first file: most runs read none. */
 const require = createRequire(import.meta.url);
 
 const HINT = 'correct the file';
@@ -21,9 +22,8 @@ const listOf = (value: unknown): string[] | undefined =>
 
 /** Reads the `package.json` of a folder; empty if there is none. Throws a usage error with file and line if it is not JSON. */
 export function readNodeManifest(folder: string) {
-  const { name, version, main, engines, scripts, workspaces, dependencies, devDependencies } = readJson(
-    join(folder, 'package.json'),
-  );
+  const { name, version, main, engines, scripts, workspaces, packageManager, dependencies, devDependencies } =
+    readJson(join(folder, 'package.json'));
   return {
     name: textOf(name),
     version: textOf(version),
@@ -31,10 +31,23 @@ export function readNodeManifest(folder: string) {
     engines: textsOf(engines),
     scripts: textsOf(scripts),
     workspaces: listOf(workspaces) ?? listOf(partOf(workspaces)['packages']),
+    isOfPnpm: textOf(packageManager)?.startsWith('pnpm@') === true,
     dependencies: textsOf(dependencies),
     /** All, with those for development. */
     listed: { ...textsOf(devDependencies), ...textsOf(dependencies) },
   };
+}
+
+export const PNPM_WORKSPACE = 'pnpm-workspace.yaml';
+
+/** Returns the folders that the `pnpm-workspace.yaml` of a folder names as members of its workspace. */
+export function readPnpmMembers(folder: string): string[] {
+  const { parse } = require('yaml') as typeof import('yaml');
+  const text = readTextFile(join(folder, PNPM_WORKSPACE)) ?? '';
+  const { packages } = partOf(orUndefined((): unknown => parse(text, { logLevel: 'silent' })));
+  const globs = listOf(packages) ?? [];
+  const exclude = globs.flatMap((one) => (one.startsWith('!') ? [one.slice(1)] : []));
+  return globSync(globs, { cwd: folder, exclude });
 }
 
 /** Reads the version of a package in a `package-lock.json`; undefined if it has none. */

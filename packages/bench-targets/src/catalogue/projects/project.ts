@@ -8,7 +8,7 @@ import { UsageError } from 'bench-model/errors';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
 import type { RuntimeKind } from 'bench-model/target';
-import { readNodeManifest } from './manifests.ts';
+import { PNPM_WORKSPACE, readNodeManifest, readPnpmMembers } from './manifests.ts';
 import { findPinned } from './pinned.ts';
 
 type Language = 'python' | 'node';
@@ -30,6 +30,8 @@ const LOCKS: Record<Language, [pattern: RegExp, kind: LockKind][]> = {
     [/^pnpm-lock\.yaml$/, 'pnpm'],
     [/^(package-lock|npm-shrinkwrap)\.json$/, 'npm'],
     [/^yarn\.lock$/, 'yarn'],
+    // A workspace without a lock.
+    [/^pnpm-workspace\.yaml$/, 'pnpm'],
     [/^package\.json$/, 'package'],
   ],
 };
@@ -96,7 +98,9 @@ export function findLock(root: string, kind: Language): Lock | undefined {
   if (own?.kind !== 'pyproject' && own?.kind !== 'package') return own;
   const isWhole = (lock: Lock): boolean => lock.kind === 'uv' || kind === 'node';
   const above = parentsOf(dirname(root)).flatMap((folder) => locksIn(folder, kind).find(isWhole) ?? []);
-  return above.find((lock) => isMember(root, lock)) ?? own;
+  const found = above.find((lock) => isMember(root, lock)) ?? own;
+  const isOfPnpm = found?.kind === 'package' && readNodeManifest(dirname(found.file)).isOfPnpm;
+  return isOfPnpm ? { ...found, kind: 'pnpm' } : found;
 }
 
 /** The text by which a lock lists a member of its workspace. Of other locks, package.json names the folders. */
@@ -108,6 +112,7 @@ const MEMBERS: Partial<Record<LockKind, (member: string) => RegExp>> = {
 function isMember(root: string, { kind, file }: Lock): boolean {
   const folder = dirname(file);
   const member = relative(folder, root).split(sep).join('/');
+  if (basename(file) === PNPM_WORKSPACE) return readPnpmMembers(folder).includes(member);
   const pattern = MEMBERS[kind]?.(member.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   if (pattern !== undefined) return pattern.test(readTextFile(file) ?? '');
   return globSync(readNodeManifest(folder).workspaces ?? [], { cwd: folder }).includes(member);

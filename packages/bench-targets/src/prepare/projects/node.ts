@@ -57,7 +57,8 @@ function commandsFor({ kind, file }: Lock): { install: string[]; add: string[]; 
   }
   if (kind === 'pnpm') {
     const quiet = '--ignore-scripts --reporter=append-only';
-    const install = words(`pnpm install --frozen-lockfile ${quiet}`);
+    const asLocked = basename(file) === 'pnpm-lock.yaml' ? '--frozen-lockfile' : '--no-frozen-lockfile';
+    const install = words(`pnpm install ${asLocked} ${quiet}`);
     return { install, add: words(`pnpm add ${quiet}`), rebuild: ['pnpm', 'rebuild'] };
   }
   // What npm fetches shows that it goes on.

@@ -4,6 +4,7 @@ import { readTextFile } from 'bench-machine/files';
 import { BenchError, ToolchainError } from 'bench-model/errors';
 import type { Lock } from 'bench-model/stack';
 import type { Target } from 'bench-model/target';
+import { PNPM_WORKSPACE } from '../../catalogue/projects/manifests.ts';
 import { parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
 import { filesOfProject } from './tree.ts';
 
@@ -37,7 +38,7 @@ export function differences(before: readonly string[], after: readonly string[])
  */
 export function describeLock(root: string, { file }: Lock, day: string, open = { count: 0, of: 0 }): string {
   const name = relative(root, file);
-  if (['pyproject.toml', 'package.json', 'Pipfile'].includes(basename(name)))
+  if (['pyproject.toml', 'package.json', PNPM_WORKSPACE, 'Pipfile'].includes(basename(name)))
     return `no lock: packages of ${name}, versions chosen on ${day}`;
   if (open.count === 0) return `packages of ${name}`;
   return `packages of ${name} (${open.count} of ${open.of} versions are not pinned: chosen on ${day})`;

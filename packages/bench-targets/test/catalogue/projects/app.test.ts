@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readApp, toStack } from '../../../src/catalogue/projects/app.ts';
-import { findProject } from '../../../src/catalogue/projects/project.ts';
+import { findLock, findProject } from '../../../src/catalogue/projects/project.ts';
 import type { Stack } from 'bench-model/stack';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
@@ -49,6 +49,7 @@ describe("a user's app", () => {
     [['pnpm-lock.yaml', 'package.json'], 'node a.js', 'pnpm', 'pnpm-lock.yaml'],
     [['package-lock.json', 'package.json'], 'node a.js', 'npm', 'package-lock.json'],
     [['yarn.lock', 'package.json'], 'tsx a.ts', 'yarn', 'yarn.lock'],
+    [['pnpm-workspace.yaml', 'package.json'], 'node a.js', 'pnpm', 'pnpm-workspace.yaml'],
     [['package.json'], 'node a.js', 'package', 'package.json'],
   ])('uses the preferred lock or manifest of %s', (files, run, kind, file) => {
     const { project } = stackOf(
@@ -63,6 +64,7 @@ describe("a user's app", () => {
     ['uv.lock', 'pyproject.toml', '[[package]]\nsource = { virtual = "services/api" }\n'],
     ['uv.lock', 'pyproject.toml', '[[package]]\nsource = { editable = "services/api" }\n'],
     ['pnpm-lock.yaml', 'package.json', 'importers:\n\n  services/api:\n    dependencies: {}\n'],
+    ['pnpm-workspace.yaml', 'package.json', 'packages: ["services/*", "!services/other"]\n'],
     ['package-lock.json', 'package.json', '{}', '{ "workspaces": ["services/*"] }'],
     ['yarn.lock', 'package.json', '# yarn lockfile v1\n', '{ "workspaces": ["services/*"] }'],
     ['package.json', 'package.json', '', '{ "workspaces": ["services/*"] }'],
@@ -79,6 +81,11 @@ describe("a user's app", () => {
     expect(fileOf('api')).toBe(join(root, lock));
     writeFileSync(join(root, 'package.json'), '{}');
     expect(fileOf('other')).toBe(join(root, 'services', 'other', manifest));
+  });
+
+  it('has no lock, and names pnpm, which installs it', () => {
+    const folder = makeProject(['package.json', '{ "packageManager": "pnpm@10.4.1" }']);
+    expect(findLock(folder, 'node')).toEqual({ kind: 'pnpm', file: join(folder, 'package.json') });
   });
 
   it('uses the lock that the user names', () => {
