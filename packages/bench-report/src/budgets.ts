@@ -101,11 +101,12 @@ export function describeWhy({ comparison, interval, open }: JudgedRow): { why: s
   const cure = 'More rounds narrow the interval';
   const { low, high } = interval ?? ANYWHERE;
   if (low > 0 && high < Infinity) return { why: 'the interval contains the limit', cure };
-  const [first] = open;
   const isShort = comparison.verdict === 'undecided' && comparison.why === 'too-few-rounds';
-  if (isShort || first === undefined) return { why: 'too few rounds', cure };
-  const { reason, rounds } = first;
-  const { summary, cure: own } = meaningOf(reason);
+  if (isShort) return { why: 'too few rounds', cure };
+  const [first] = open;
+  // No reason makes a percentile a lower bound among requests without a response.
+  const rounds = first?.rounds ?? comparison.unbounded;
+  const { summary, cure: own } = first ? meaningOf(first.reason) : { summary: 'only a lower bound is known' };
   return {
     why: `${summary} in ${rounds} of ${countOf(comparison.rounds, 'round')}`,
     cure: own ?? `${commandLine('report latest --detail')} says more`,

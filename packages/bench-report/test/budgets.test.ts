@@ -10,9 +10,10 @@ const P99: Budget = { metric: 'p99', limit: { kind: 'figure', value: 20_000 } };
 const OTHERS = makeReason('other-processes', { cores: 0.5 });
 const MOVED = makeReason('cores-changed', { placed: [1], found: [0] });
 
+const rules = { better: 'lower', threshold: 0.02, schedule: fixedSchedule(12) } as const;
+
 /** A row whose figure is twice the limit in each of 12 rounds. */
 function rowOf(given: Partial<JudgedRow>): JudgedRow {
-  const rules = { better: 'lower', threshold: 0.02, schedule: fixedSchedule(12) } as const;
   return {
     target: 'shop',
     connections: 10,
@@ -23,6 +24,8 @@ function rowOf(given: Partial<JudgedRow>): JudgedRow {
     ...given,
   };
 }
+
+const LOWER_BOUNDS = Array.from({ length: 12 }, () => ({ value: 0.7, low: 0.7, high: Infinity }));
 
 const lineOf = (given: Partial<JudgedRow>): string =>
   renderBudgets([{ budget: P99, rows: [rowOf(given)] }]).split('\n')[1] ?? '';
@@ -37,6 +40,10 @@ it.each<[string, Partial<JudgedRow>]>([
   [
     'observed 40.0 ms to 40.0 ms  undecided: the server did not stay on its cores in 12 of 12 rounds',
     { open: [{ reason: MOVED, rounds: 12 }] },
+  ],
+  [
+    'undecided: only a lower bound is known in 12 of 12 rounds',
+    { comparison: compareRounds(LOWER_BOUNDS, rules) },
   ],
   [
     '40.0 ms (18.0 ms to 42.0 ms)  undecided: the interval contains the limit',
