@@ -110,14 +110,16 @@ export function formatSpan(seconds: number): string {
     : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
-/** A span from the command line, to the second below five minutes: `90 s`, `10 min`. */
+/** A span as it is typed: `45s`, `3m`, `1h`. */
 export function formatBudget(seconds: number): string {
-  return seconds < 300 ? `${seconds} s` : formatSpan(seconds);
+  if (seconds % 60 !== 0) return `${Number(seconds.toFixed(1))}s`;
+  return seconds % 3600 === 0 ? `${seconds / 3600}h` : `${seconds / 60}m`;
 }
 
-/** `90s`, `3m`, `11m`: a span as it is typed, rounded up. */
+/** The same, rounded up to what one would type: `90s`, `3m`, `11m`. */
 export function typeBudget(seconds: number): string {
-  return seconds <= 110 ? `${10 * Math.ceil(seconds / 10)}s` : `${Math.ceil(seconds / 60)}m`;
+  const step = seconds <= 110 ? 10 : 60;
+  return formatBudget(step * Math.ceil(seconds / step));
 }
 
 /** A ratio, with three decimals near 1: `× 0.978`, `× 2.46`, `× 10.0`. */

@@ -37,7 +37,7 @@ const decided = (line = '') =>
 const end = (plan: Plan, trials: Trial[], interrupted?: boolean, by?: MetricId): string[] =>
   describeEnding(endingOf({ plan, trials }, interrupted), plan, by);
 
-const HELD = 'of at most 24 rounds (the budget of 90 s holds no more';
+const HELD = 'of at most 24 rounds (the budget of 3m holds no more';
 const OPEN = 'the comparison is undecided';
 
 describe('describeEnding', () => {
@@ -45,10 +45,10 @@ describe('describeEnding', () => {
     ['', 1.2, 12, undefined, '12 of at most 24 rounds: every comparison is decided'],
     ['', 1.02, 24, undefined, 'all 24 rounds: the comparison is undecided'],
     ['', 1.02, 14, undefined, '14 of at most 24 rounds (interrupted): the comparison is undecided'],
-    ['--budget 90s', 1.06, 11, false, `11 ${HELD}): every comparison is decided`],
-    ['--budget 90s', 1.2, 5, false, `5 ${HELD}): a decision needs at least 6 rounds`],
-    ['--budget 90s', 1.02, 14, true, `14 of at most 24 rounds (interrupted): ${OPEN}`],
-    ['--budget 90s', 1.02, 14, undefined, `14 ${HELD}, or the run was interrupted): ${OPEN}`],
+    ['--budget 180s', 1.06, 11, false, `11 ${HELD}): every comparison is decided`],
+    ['--budget 180s', 1.2, 5, false, `5 ${HELD}): a decision needs at least 6 rounds`],
+    ['--budget 180s', 1.02, 14, true, `14 of at most 24 rounds (interrupted): ${OPEN}`],
+    ['--budget 180s', 1.02, 14, undefined, `14 ${HELD}, or the run was interrupted): ${OPEN}`],
   ])(
     'says why a run stopped (%s, × %d, %i rounds, interrupted: %s)',
     (line, ratio, count, interrupted, said) => {

@@ -13,7 +13,7 @@ it('a budget that does not hold the rounds of a look is refused, with one that d
   expect(error).toBeInstanceOf(BenchError);
   expect(error).toMatchObject({
     code: 'usage',
-    message: 'a budget of 40 s allows about 1 round; a large difference needs 3 rounds, others at least 6',
+    message: 'a budget of 40s allows about 1 round; a large difference needs 3 rounds, others at least 6',
     hint: 'use --budget 3m for a large difference, 5m for others',
   });
   expect(() => refuseBudget(budget('85s'))).not.toThrow();
