@@ -17,7 +17,6 @@ import { routesOf } from './cycle.ts';
 import { Population } from './population.ts';
 import type { LoadReport, LoadSpec, RouteReport, RouteSpec, StartReport } from './protocol.ts';
 
-/** The outcome of one request. */
 type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
 
 /** The width of a slice; it divides every width that steadiness needs. */
@@ -71,7 +70,6 @@ export class Slot {
   hash: Hash | undefined;
   /** The time that the current answer reports (Server-Timing), in ms. */
   toldMs: number | undefined;
-  /** The arrival of the current answer. */
   readonly arrival: Arrival = createArrival();
 }
 
@@ -191,7 +189,6 @@ type LedgerReport = Omit<LoadReport, 'connect' | 'openedAtMs' | 'closedAtMs' | '
 export class Ledger {
   readonly slots: Slot[] = [];
   readonly lifetime = emptyCounts();
-  /** The account of the windows. */
   account: Account;
   /** The correct responses before the first window, in slices of the time under load. */
   readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
@@ -220,7 +217,6 @@ export class Ledger {
   readonly #answers: number[] = [];
   /** The counts of each route over the whole life; empty if there is only one. */
   readonly #routeLifetimes: Counts[];
-  /** The route of each request. */
   readonly #routeOf: number[] = [];
   readonly #routes: RouteSpec[];
   readonly #schemas: readonly (SchemaCheck | undefined)[];
@@ -420,7 +416,6 @@ export class Ledger {
     }
   }
 
-  /** Returns the account of all requests so far. */
   countAll(): Counts {
     return { ...this.lifetime, inFlight: this.countInFlight() };
   }
@@ -587,7 +582,13 @@ export class Ledger {
    * responses, a timer would be late.
    */
   open(milliseconds: number): void {
-    if (milliseconds > 0) this.#answersBefore ??= countAnswers(this.lifetime);
+    if (milliseconds > 0 && this.#answersBefore === undefined) {
+      this.#answersBefore = countAnswers(this.lifetime);
+      // Each part of the warm-up ended with open requests, which no window sent. Its bodies were checked.
+      const { bodiesHashed } = this.account;
+      this.restart();
+      this.account.bodiesHashed = bodiesHashed;
+    }
     this.#countOpen('sent');
     this.account.carried += this.countInFlight();
     this.account.completionsBefore ??= this.slots.map((slot) => slot.completions);

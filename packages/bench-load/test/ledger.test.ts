@@ -363,6 +363,27 @@ describe('the window', () => {
     expect(ledger.lastEndMs()).toBe(1019);
   });
 
+  it('begins with the first window, whatever was open at the ends of the parts of the warm-up', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    for (let part = 0; part < 3; part++) {
+      ledger.beginWarmup();
+      for (const slot of [a, b]) ledger.send(slot);
+      ledger.open(0);
+      ledger.close();
+      for (const slot of [a, b]) ledger.complete(slot, 200, 1);
+      ledger.endWarmup();
+    }
+    ledger.open(100);
+    answer(ledger, a);
+    ledger.send(a);
+    now += 100;
+    ledger.close();
+    expect(ledger.account.counts).toMatchObject({ sent: 2, ok: 1, inFlight: 1 });
+    expect(ledger.account.silentConnections).toBe(1);
+    expect(ledger.account.bodiesHashed).toBe(ledger.lifetime.ok);
+  });
+
   it('can be forgotten: the next one begins at 0, and the account of the session goes on', () => {
     const ledger = createLedger([EXPECTED], 1);
     const [slot, open] = [ledger.addSlot(), ledger.addSlot()];
