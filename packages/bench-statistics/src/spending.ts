@@ -52,6 +52,7 @@ function walk(looks: readonly Spent[]): { spent: number; last: Undecided } {
     spent += crossAt(last, rounds, bound);
     key += `${rounds} ${level} `;
     last = continued.get(key) ?? continueTo(last, rounds, bound);
+    if (continued.size > 1000) continued.clear();
     continued.set(key, last);
   }
   return { spent, last };

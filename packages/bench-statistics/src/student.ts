@@ -12,6 +12,7 @@ export function studentPoint(freedom: number, error = 0.05): number {
   // In angles, where t = √freedom tan(angle), because t has no upper limit.
   const key = `${freedom} ${error}`;
   const angle = angles.get(key) ?? bisect(0, Math.PI / 2, (one) => chanceWithin(one, freedom) < 1 - error);
+  if (angles.size > 1000) angles.clear();
   angles.set(key, angle);
   return Math.sqrt(freedom) * Math.tan(angle);
 }
