@@ -52,7 +52,8 @@ export function sortThings(words: readonly string[], manifests: string[]): Thing
   for (const kind of ['address', 'folder'] as const) {
     const [one, other] = [named(kind).map(redactUrl)[0], APART[kind].flatMap(named)[0]];
     if (one === undefined || other === undefined) continue;
-    throw new UsageError(`${other} cannot be measured beside ${one}`, 'use two runs');
+    const cure = `use two runs${kind === 'folder' ? orBranch(one) : ''}`;
+    throw new UsageError(`${other} cannot be measured beside ${one}`, cure);
   }
   return {
     targets: named('target'),
@@ -60,6 +61,11 @@ export function sortThings(words: readonly string[], manifests: string[]): Thing
     folders: named('folder').map(requireFolder),
     addresses: named('address').map(readAddress),
   };
+}
+
+/** Says how to name a branch that has the name of a folder. */
+function orBranch(folder: string): string {
+  return /^\w[\w.-]*$/.test(folder) ? `; if you mean a branch, write refs/heads/${folder}` : '';
 }
 
 function requireFolder(word: string): string {
@@ -147,7 +153,7 @@ function manifestOf(folder: string): string | undefined {
 function lackOfCommand(folder: string): BenchError {
   return new UsageError(
     `${folder} has no stack.json, and --run is missing`,
-    `${commandLine('init')} in that folder writes one; or add --run 'uvicorn app:app --port {port}'`,
+    `${commandLine('init')} in that folder writes one; or add --run 'uvicorn app:app --port {port}'${orBranch(folder)}`,
   );
 }
 

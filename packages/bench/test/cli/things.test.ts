@@ -90,6 +90,15 @@ describe('the words of a command line', () => {
   });
 });
 
+it('a folder may have the name of a branch', () => {
+  expect(errorOf(() => sortThings(['docs', 'HEAD'], []))).toMatchObject({
+    message: 'HEAD cannot be measured beside docs',
+    hint: 'use two runs; if you mean a branch, write refs/heads/docs',
+  });
+  const lonely = errorOf(() => nameProject(sortThings(['docs'], []), NONE));
+  expect(lonely.hint).toContain('; if you mean a branch, write refs/heads/docs');
+});
+
 describe('folders', () => {
   it('are the project itself, copies of one, or several projects', () => {
     expect(nameProject(sortThings([shop], []), NONE)).toEqual({ stacks: [join(shop, 'stack.json')] });

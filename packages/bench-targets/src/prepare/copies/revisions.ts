@@ -88,9 +88,15 @@ async function findRevision(top: string, name: string): Promise<Copy> {
 async function requireCommit(top: string, name: string): Promise<string> {
   const own = await findCommit(top, name);
   if (own !== undefined) return own;
-  const withoutAliases = '--format=%(if)%(symref)%(then)%(else)%(refname:short)%(end)';
-  const listed = await git(top, ['for-each-ref', '--sort=-committerdate', withoutAliases]);
-  const names = listed.split('\n').filter((one) => one !== '');
+  const kinds = ['heads', 'tags', 'remotes'].map((kind) => `refs/${kind}`);
+  const listed = await git(top, [
+    'for-each-ref',
+    '--sort=-committerdate',
+    '--format=%(refname:lstrip=2)',
+    ...kinds,
+  ]);
+  // The HEAD of a remote is a second name of a branch.
+  const names = listed.split('\n').filter((one) => one !== '' && !one.endsWith('/HEAD'));
   // A job of CI checks out one commit: the other branches are those of the remote.
   const remote = names.filter((one) => one.slice(one.indexOf('/') + 1) === name && one !== name);
   const [only] = remote;
@@ -103,7 +109,9 @@ async function requireCommit(top: string, name: string): Promise<string> {
       `${message}. This clone is shallow, so it lacks most commits`,
       'fetch them: git fetch --unshallow, or fetch-depth: 0 in the checkout of a CI job',
     );
-  if (name.includes(',')) throw new UsageError(message, `write them apart: ${name.replaceAll(',', ' ')}`);
+  if (/^[\w.-]+:\d+(\/|$)/.test(name)) throw new UsageError(message, `for an address, write http://${name}`);
+  const several = name.split(/,|\.{2,3}/).filter((one) => one !== '');
+  if (several.length > 1) throw new UsageError(message, `write them apart: ${several.join(' ')}`);
   const known = `this repository has ${names.slice(0, 4).join(', ')}; git log --all lists the commits`;
   const hint = names.length === 0 ? 'the repository has no commits yet' : known;
   const targets = readStacks().map((stack) => stack.name);

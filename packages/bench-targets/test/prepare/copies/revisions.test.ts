@@ -199,8 +199,13 @@ describe('a revision that cannot be measured', () => {
       message: '"feature/cash" is no revision, target, folder or address',
       hint: 'did you mean feature/cache?',
     });
-    expect((await refusalOf('trunk')).hint).toMatch(/^this repository has .*feature\/cache/);
-    expect((await refusalOf('main,HEAD')).hint).toBe('write them apart: main HEAD');
+    git(project, 'update-ref', 'refs/remotes/origin/HEAD', 'HEAD');
+    expect((await refusalOf('trunk')).hint).toMatch(
+      /^this repository has (feature\/cache, main|main, feature\/cache);/,
+    );
+    for (const both of ['main,HEAD', 'main..HEAD', 'main...HEAD'])
+      expect((await refusalOf(both)).hint).toBe('write them apart: main HEAD');
+    expect((await refusalOf('h:80/a')).hint).toBe('for an address, write http://h:80/a');
     expect((await refusalOf('fastapi@3.14')).hint).toContain('fastapi is a built-in stack');
   });
 
