@@ -38,7 +38,10 @@ export function readJsonFile(file: string, hints: FileHints): JsonFile {
     const errors: ParseError[] = [];
     tree = parseTree(text, errors, { disallowComments: true }) ?? refuse('is empty');
     const [first] = errors;
-    return first === undefined ? tree : refuse(printParseErrorCode(first.error), first.offset);
+    if (first === undefined) return tree;
+    // `CommaExpected`.
+    const code = printParseErrorCode(first.error);
+    return refuse(code.replaceAll(/(?<=.)[A-Z]/g, ' $&').toLowerCase(), first.offset);
   };
   try {
     const value: unknown =

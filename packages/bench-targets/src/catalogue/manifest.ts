@@ -26,7 +26,7 @@ const PLACEHOLDERS = {
   setup: ['runtime', 'root'],
 };
 
-const CONTRACT_HINT = `${documentOf('guides/add-a-framework.md')} shows a complete stack.json`;
+const CONTRACT_HINT = `${documentOf('reference/stack-json.md')} shows a complete stack.json`;
 
 /**
  * Reads one `stack.json`. `root` is the folder that it describes; by default, its own. Throws a usage error with file and

@@ -53,7 +53,7 @@ function refuse(piece: string, by: string): string {
   const error = errorOf(() => read(GOOD.replace(piece, by)));
   expect([error.code, error.hint]).toEqual([
     'usage',
-    expect.stringContaining('docs/guides/add-a-framework.md'),
+    expect.stringContaining('docs/reference/stack-json.md'),
   ]);
   expect(error.message.slice(0, file.length + 1)).toBe(`${file}:`);
   return error.message.slice(file.length + 1);
@@ -215,14 +215,14 @@ describe('readManifest', () => {
   });
 
   it.each([
-    ['"name": "my-api",', '"name": "my-api"', '3: not JSON: CommaExpected'],
+    ['"name": "my-api",', '"name": "my-api"', '3: not JSON: comma expected'],
     [
       '"language": "typescript"',
       '// a comment\n"language": "typescript"',
-      '3: not JSON: InvalidCommentToken',
+      '3: not JSON: invalid comment token',
     ],
-    ['"runtime": "node"', '"runtime": node', '6: not JSON: InvalidSymbol'],
-    ['"FAST": "1"', '"FAST": "1', '18: not JSON: UnexpectedEndOfString'],
+    ['"runtime": "node"', '"runtime": node', '6: not JSON: invalid symbol'],
+    ['"FAST": "1"', '"FAST": "1', '18: not JSON: unexpected end of string'],
   ])('names the line of a JSON syntax error: %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);
   });

@@ -82,7 +82,7 @@ async function upgradePackages(
     const [stack] = stacks;
     if (stack === undefined) continue;
     const { newest, locked, isBeyond } = await findReleaseOf(stack, now, text);
-    const versions = `${text} ${newest}${locked === undefined ? '' : `, locked ${locked}`}`;
+    const present = locked === undefined ? `no version of it was found in ${stack.name}` : `locked ${locked}`;
     if (newest === locked) {
       throw new UsageError(
         `upgrade: ${stack.name} has ${text} ${locked}, the newest release`,
@@ -91,7 +91,7 @@ async function upgradePackages(
     }
     packages.push(now.kind === 'python' ? `${text}==${newest}` : `${text}@${newest}`);
     const of = isBeyond ? `although ${stack.name} admits only ${locked}` : `that ${stack.name} admits`;
-    words.push(`comparing with the newest release ${of}: ${versions}`);
+    words.push(`comparing with the newest release ${of}: ${text} ${newest}, ${present}`);
   }
   return { matrix: { python: [], node: [], packages, asLocked: true }, words };
 }

@@ -225,10 +225,10 @@ const LANGUAGES: [file: string, language: string, command: string][] = [
 
 /** Returns the error of a project that says nowhere how it starts. */
 function saysNothing(root: string): UsageError {
-  const [, language = 'Python', command = 'uvicorn app:app --port {port}'] =
+  const [, language, command = 'uvicorn app:app --port {port}'] =
     LANGUAGES.find(([file]) => existsSync(join(root, file))) ?? [];
   return new UsageError(
-    `nothing in this ${language} project says how its server starts`,
+    `nothing in this ${language === undefined ? 'folder' : `${language} project`} says how its server starts`,
     `name the command that starts it: --run '${command}'`,
   );
 }

@@ -101,14 +101,17 @@ async function findServer(url: string, known?: ServerProcess): Promise<Place> {
   const origin = new URL(url);
   const { host: name, port } = endpointOf(origin);
   let host: string | undefined;
-  for (const { address } of await lookup(name, { all: true, verbatim: false }).catch(() => [])) {
+  const addresses = await lookup(name, { all: true, verbatim: false }).catch(() => []);
+  for (const { address } of addresses) {
     if (host === undefined && (await isListening(address, port))) host = address;
   }
   if (host === undefined) {
-    throw new UsageError(
-      `nothing listens on ${toAuthority({ host: name, port })}`,
-      'start your server first, or check the address',
-    );
+    throw addresses.length === 0
+      ? new UsageError(`${name} has no address`, 'check its spelling')
+      : new UsageError(
+          `nothing listens on ${toAuthority({ host: name, port })}`,
+          'start your server first, or check the address',
+        );
   }
   const isRemote = !(await isThisMachine(host));
   const place = { url, host, port, tls: await tlsOf(origin), isRemote };

@@ -467,11 +467,14 @@ describe('init', () => {
     ['composer.json', 'PHP', 'php -S {host}:{port}'],
     ['mix.exs', 'Elixir', 'mix phx.server'],
     ['go.mod', 'Go', '{build}/server'],
+    ['README.md', undefined, 'uvicorn'],
   ])('gives a hint in the language of a project with a %s', async (file, language, command) => {
     write({ [file]: '' });
     const { status, stderr } = await runHere(init, [folder]);
     expect(status).toBe(2);
-    expect(stderr).toContain(`nothing in this ${language} project says how its server starts\n`);
+    expect(stderr).toContain(
+      `nothing in this ${language ? `${language} project` : 'folder'} says how its server starts\n`,
+    );
     expect(stderr).toContain(`--run '${command}`);
   });
 });

@@ -75,6 +75,8 @@ describe.runIf(isLinux)('the attached launcher', () => {
       code: 'usage',
       message: `nothing listens on localhost:${new URL(url).port}`,
     });
+    const message = 'nosuch.invalid has no address';
+    await expect(attachLauncher(serversAt('http://nosuch.invalid/'))).rejects.toMatchObject({ message });
   });
 
   it('uses the process that started the others', async () => {
