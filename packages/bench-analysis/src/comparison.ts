@@ -28,7 +28,6 @@ export interface ControlReading {
   isBlind: boolean;
 }
 
-/** A comparison by a metric of time. */
 export interface Timed {
   by: MetricId;
   /** True if only `slower` counts: few rounds show that the slowest responses are the same. */

@@ -5,7 +5,6 @@ import type { Interval } from 'bench-model/interval';
 import { boundFactors, isFatal, makesLowerBound, meaningOf, type Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 
-/** The figure of one trial for a metric. */
 export interface TrialFigure {
   value: number;
   /** False if a reason invalidates it. */
@@ -14,7 +13,6 @@ export interface TrialFigure {
   atLeast: boolean;
 }
 
-/** The metrics that need a load. */
 const OF_LOAD = metricsOf('pace', 'cpu');
 
 /** Returns the figure of a trial for a metric; undefined if the trial failed or did not measure it. */

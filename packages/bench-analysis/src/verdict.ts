@@ -2,7 +2,6 @@
 import type { Verdict } from 'bench-model/options';
 import type { Interval } from 'bench-model/interval';
 
-/** The direction in which a metric is better. */
 export type Better = 'lower' | 'higher';
 
 /** The fewest rounds for an exact 95 % confidence interval. */

@@ -36,7 +36,6 @@ function verdictsOf(rows: readonly JudgedRow[]): string[] {
   return rows.map(({ target, verdict }) => `${target} ${verdict}`);
 }
 
-/** Values within ±1 % of a centre. */
 const around =
   (centre: number) =>
   (round: number): number =>

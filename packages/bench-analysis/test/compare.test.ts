@@ -57,7 +57,6 @@ function disturbedRun(request: string, line = '', rounds = 12): StoredRun {
   return { ...sampleRun(1), plan, trials };
 }
 
-/** The sample run with this upstream. */
 function over(kind: string, version: string): StoredRun {
   const run = sampleRun(1);
   const trials = run.trials.map((trial) => ({ ...trial, companions: { upstream: { kind, version } } }));

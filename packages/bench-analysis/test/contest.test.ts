@@ -8,7 +8,6 @@ import { createRandom, type Random } from 'bench-statistics/random';
 
 const RULES = { better: 'lower', threshold: 0.02 } as const;
 
-/** The costs of each target by round. */
 type Costs = Record<string, readonly (number | undefined)[]>;
 
 function differencesOf(costs: Costs, candidate: string, baseline: string): Differences {
@@ -20,7 +19,6 @@ function differencesOf(costs: Costs, candidate: string, baseline: string): Diffe
   );
 }
 
-/** Compares each target with those before it. */
 function contest(costs: Costs, measure = differencesOf): Contested[] {
   const names = Object.keys(costs);
   const pairs = names.flatMap((baseline, index) =>

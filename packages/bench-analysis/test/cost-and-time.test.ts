@@ -43,7 +43,6 @@ function toTrial(target: 'old' | 'new', round: number, server: Server): Trial {
   return { ...okTrial(target, sampleMeasured({ cpu, given }), { round }), target: targets[0]! };
 }
 
-/** Multiplies the figures of a server by these factors. */
 function scale(server: Server, draw: (times: number) => number): Server {
   const { cpu, p50, p99, goodput } = server;
   return {

@@ -19,7 +19,6 @@ function windowOf(
   return { load: { goodputPerSecond, latencyUs, connect: { planned: 10 }, generators }, alone, limit };
 }
 
-/** Answers of one part, alone. */
 function aloneOf(keptUs: number): Alone {
   return { freshUs: keptUs, keptUs, bodyUs: 100 };
 }

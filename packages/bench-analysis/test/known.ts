@@ -24,7 +24,6 @@ export const known: Known = JSON.parse(
   readFileSync(new URL('../../bench-lab/testing/fixtures/scipy/known.json', import.meta.url), 'utf8'),
 );
 
-/** Rounds to `digits` significant digits. */
 export function roundTo(value: number, digits = 10): number {
   return Number(value.toPrecision(digits));
 }

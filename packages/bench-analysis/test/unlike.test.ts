@@ -6,7 +6,6 @@ import { redact } from 'bench-machine/redact';
 import type { StoredRun } from '../src/results/store.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
 
-/** A stored run that sent these requests. */
 function runOf(userRequests: Partial<UserRequests> = {}): StoredRun {
   const plan = samplePlan('http://127.0.0.1:3000 --request "POST /orders" --connections 10', []);
   return {
@@ -55,7 +54,6 @@ describe('two runs', () => {
   });
 });
 
-/** Two requests of these weights. */
 const both = (weight: number) => runOf({ requests: [request({}), request({ path: '/b', weight })] });
 /** A request whose body is a file of this digest. */
 const file = (digest: string) => one({ body: '@a.json' }, { '@a.json': digest });
@@ -111,7 +109,6 @@ describe('runs of user requests', () => {
   });
 });
 
-/** A run with this version of a load driver. */
 function sentBy(engine: 'autocannon' | 'wrk', version?: string): StoredRun {
   const plan = samplePlan(`--engine ${engine} --connections 10`, ['vanilla']);
   const driver = version === undefined ? {} : { driver: { name: engine, version } };

@@ -11,9 +11,7 @@ export interface RoundTrip {
 export interface Offset {
   /** The time of the other clock minus the time of this one. */
   offsetMs: number;
-  /** The largest possible error of the offset. */
   errorMs: number;
-  /** The shortest round trip. */
   roundTripMs: number;
 }
 

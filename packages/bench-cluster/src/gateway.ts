@@ -13,7 +13,6 @@ const JOIN_SECONDS = 60;
 /** The longest time that a gateway may take to leave. */
 const LEAVE_MS = 10_000;
 
-/** A host of the cluster as Ray sees it. */
 export interface RayNode {
   node: string;
   address: string;

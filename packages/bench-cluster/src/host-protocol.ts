@@ -21,7 +21,6 @@ export interface StopOrder {
   do: 'stop';
 }
 
-/** A host that is ready for a plan. */
 export interface PreparedHost {
   host: Host;
   placement: Placement;

@@ -75,7 +75,6 @@ export function findUnequal(hosts: readonly Pick<CheckedHost, 'name' | 'facts'>[
   });
 }
 
-/** The longest that a program may take to stop. */
 const STOP_MS = 15_000;
 
 /** A host that carries out one order after the other, with the program of its checkout, which its agent starts. */

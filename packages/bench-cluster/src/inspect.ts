@@ -11,7 +11,6 @@ type HostTask = 'server' | 'generator';
 /** A host that was placed, checked and named. */
 export interface CheckedHost {
   name: string;
-  /** The number of its agent. */
   agent: number;
   task: HostTask;
   /** The resource that it offers for its task. */

@@ -5,7 +5,6 @@ import type { ClusterLoad, Connect, HostPart, HostUse, OwnLoadResult } from 'ben
 import { mergeReports } from 'bench-load/merge';
 import type { LoadReport } from 'bench-load/protocol';
 
-/** The width of a merged slice. */
 const SLICE_MS = 100;
 
 /** The report of one generator, with its host and the connections that it was asked for. */

@@ -6,10 +6,8 @@ import { dirname, join } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import { prepareProgram, pythonProgram } from 'bench-targets/prepare/program';
 
-/** The Python program that speaks to Ray. */
 const CLUSTER = pythonProgram('cluster', 'ray', { ray: ['-m', 'bench_cluster'] });
 
-/** A command with its variables. */
 export interface Program {
   argv: string[];
   env: Record<string, string>;

@@ -16,7 +16,6 @@ export interface RoundHost {
   measure(planned: readonly PlannedTrial[]): Promise<HostRound>;
 }
 
-/** The result of a round on a host. */
 export interface HostRound {
   /** Those that arrived. */
   trials: Trial[];
@@ -24,7 +23,6 @@ export interface HostRound {
   lost?: string | undefined;
 }
 
-/** The inputs of a run on several hosts. */
 interface PreparedHosts {
   hosts: readonly RoundHost[];
   /** The ids of the targets that every host can launch. */

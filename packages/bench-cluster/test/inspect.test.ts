@@ -8,7 +8,6 @@ const OWN = {
   node: { path: process.execPath, version: process.version },
 } as HostFacts;
 
-/** A cluster of one host, which reports these facts. */
 function gatewayOf(facts: Partial<HostFacts>): Gateway {
   const answers = {
     place: [{ agent: 1, node: 'n', role: 'server' }],

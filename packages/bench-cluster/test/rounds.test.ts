@@ -42,7 +42,6 @@ class FakeHost implements RoundHost {
     });
   }
 
-  /** Ends the current round, with these trials of it. */
   async end(lost?: string, arrived = this.#planned.length): Promise<void> {
     this.#end?.({ trials: this.#planned.slice(0, arrived).map(measured), lost });
     // Its consequences happen before the test goes on.

@@ -17,7 +17,6 @@ function sleep(milliseconds: number): Promise<void> {
   });
 }
 
-/** The fault of a host. */
 export type Fault =
   | 'dies-at-arm'
   | 'dies-in-window'
@@ -26,7 +25,6 @@ export type Fault =
   | 'opens-late'
   | 'clock-steps';
 
-/** The nature of a host. */
 export interface Nature {
   name: string;
   /** Its clock minus true time, in ms. */
@@ -153,7 +151,6 @@ export class SimulatedAgent implements Agent {
     };
   }
 
-  /** The responses in its own window. */
   counted(): Answer[] {
     const { fromMs, toMs } = this.window ?? { fromMs: 0, toMs: 0 };
     return this.within(fromMs, toMs);
@@ -173,7 +170,6 @@ export class SimulatedAgent implements Agent {
   }
 }
 
-/** Encodes the histogram of these responses. */
 export function encodeLatencies(answers: readonly Answer[]): string {
   const histogram = createHistogram();
   for (const { latencyUs } of answers) histogram.recordValue(latencyUs);

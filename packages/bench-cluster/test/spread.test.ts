@@ -36,7 +36,6 @@ function planOf(line: string): Plan {
   };
 }
 
-/** The nature of a host. */
 interface Nature {
   /** CPU per request, relative to that of others. */
   factor?: number;
@@ -47,7 +46,6 @@ interface Nature {
   costs?: Record<string, number>;
 }
 
-/** A host that measures at once. */
 class FakeHost implements ProgramHost {
   readonly name: string;
   readonly orders: HostOrder[] = [];

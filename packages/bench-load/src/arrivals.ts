@@ -11,7 +11,6 @@ export interface LoopClocks {
 
 const { nodeTiming } = performance;
 
-/** The clocks of this thread. */
 const THIS_LOOP: LoopClocks = {
   now: () => performance.now(),
   counts: () => nodeTiming.uvMetricsInfo,

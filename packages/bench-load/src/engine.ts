@@ -45,7 +45,6 @@ export interface LoadSession extends AsyncDisposable {
   pids: number[];
 }
 
-/** A sender of load. */
 export interface LoadEngine {
   name: string;
   /** The version of the program that sends; absent if it is not known. Figures of two versions are not compared. */

@@ -24,7 +24,6 @@ interface EngineContext {
   token: string;
 }
 
-/** An engine that is installed. */
 export interface FoundEngine {
   name: string;
   /** The version that a resumed run must find unchanged. */
@@ -92,7 +91,6 @@ async function findOther(tool: Tool): Promise<FoundEngine> {
   };
 }
 
-/** The Python clients. */
 const CLIENTS = pythonProgram('clients', 'requests, aiohttp', {
   requests: ['-m', 'bench_clients', 'requests'],
   threads: ['-m', 'bench_clients', 'threads'],

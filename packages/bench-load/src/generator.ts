@@ -418,7 +418,6 @@ class Session implements Orderly {
     );
   }
 
-  /** Returns the account of all requests so far. */
   count(): Counts {
     return this.#ledger.countAll();
   }

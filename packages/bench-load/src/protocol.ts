@@ -43,7 +43,6 @@ export type OrderOf<Name extends keyof Orders> = Orders[Name]['says'] & { do: Na
 
 export type Order = { [Name in keyof Orders]: OrderOf<Name> }[keyof Orders];
 
-/** The messages of a generator. */
 export type Report =
   /** The result of an order of this name. */
   | { event: 'done'; order: keyof Orders; result: unknown }
@@ -104,7 +103,6 @@ export interface LoadSpec {
   /** The indexes of the routes in one cycle; absent if they are sent in turn. */
   order?: number[] | undefined;
   connections: number;
-  /** The timeout of one request. */
   timeoutSeconds: number;
   /** The longest wait until all connections are established. */
   barrierSeconds: number;
@@ -171,7 +169,6 @@ export interface TurnResult {
   goodputPerSecond: number;
 }
 
-/** The order to take a turn. */
 export interface TurnOrder extends Turn {
   /** The start of the turn, in ms since the epoch. */
   atMs: number;
@@ -186,7 +183,6 @@ export interface RouteReport {
   openAges?: string | undefined;
 }
 
-/** The counts of an open loop. */
 export type ScheduleCounts = Omit<ScheduleReport, 'lateUs' | 'sinceSentUs'>;
 
 /** The starts of an open loop that its schedule counts. */

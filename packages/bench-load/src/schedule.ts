@@ -10,7 +10,6 @@ const PAUSE_MS = 0.2;
 /** The same without a free connection, when requests only become due. */
 const CROWDED_MS = 1;
 
-/** A request that is due. */
 interface Due {
   /** Its intended start, in ms of the monotonic clock. */
   intendedAt: number;

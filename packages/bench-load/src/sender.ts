@@ -92,7 +92,6 @@ interface Written {
   found: StampPlaces;
 }
 
-/** Returns a request as it is sent. */
 type Writer = (request: number) => Written;
 
 /** Returns a function that writes each request at its first use, and those that are sent once now. */

@@ -9,7 +9,6 @@ export interface Layout {
   status: number;
   /** The bytes of the head, with the empty line. */
   headBytes: number;
-  /** The bytes of the whole message. */
   totalBytes: number;
   /** False if the body is chunked. Only a sized body may arrive in several pieces. */
   isSized: boolean;
@@ -19,7 +18,6 @@ export interface Layout {
   body: Span[];
   /** The values of the headers that may differ. They hold no line break. */
   free: Span[];
-  /** The values of `Server-Timing`. */
   timings: Span[];
 }
 
@@ -41,14 +39,12 @@ interface Header {
 interface ReadAnswer {
   /** Its first piece, with the whole head. */
   first: Buffer;
-  /** The length of its body. */
   bodyBytes: number;
   hasNoBody: boolean;
   /** True if it is the last of its connection. */
   closes: boolean;
 }
 
-/** The most shapes of one request. */
 const MOST_SHAPES = 4;
 /** After this many lessons, the answers to a request vary too much to be learned. */
 const MOST_LESSONS = 16;

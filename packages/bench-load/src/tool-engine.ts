@@ -13,13 +13,11 @@ import type { Tool, ToolRun } from './tools/tool.ts';
 import { toOrigin } from 'bench-machine/tls';
 import { sum } from 'bench-statistics/numbers';
 
-/** The surroundings of a tool. */
 interface ToolSpec {
   tool: Tool;
   version?: string | undefined;
   /** The command that pins it to its cores. */
   prefix: string[];
-  /** The number of these cores. */
   cores: number;
   /** Marks its processes, so that a later command can recognise them. */
   token: string;

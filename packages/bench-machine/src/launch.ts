@@ -56,7 +56,6 @@ const FRAME_END = /\s*[│┃]?\s*$/;
 const IN_FRAME = /^[─-╿\s]+|[─-╿\s]+$/g;
 /** A frame in Node itself: about ten of them hide the error above, such as of a port that is taken. */
 const OF_NODE = /^\s+at .*\bnode:[\w/]+:\d+:\d+/;
-/** The heading of an error. */
 const HEADING = /^(error|exception)s?$/i;
 /** Says that a server ends because of an error, which is in an earlier line. */
 const TELLS_ONLY_END =
@@ -64,7 +63,6 @@ const TELLS_ONLY_END =
 const OF_DUMP = /^goroutine \d+ |^created by \S+ in goroutine \d|^ *\d+: 0x[\da-f]+ /;
 const MAX_ERROR_CHARS = 200;
 
-/** The launch of a server. */
 export interface LaunchSpec {
   /** The id of the trial: it names the kept files. */
   id: string;

@@ -11,7 +11,6 @@ export interface HostLock extends Disposable {
   expect(seconds: number): void;
 }
 
-/** The options of the lock. */
 export interface LockOptions {
   run: string;
   token: string;

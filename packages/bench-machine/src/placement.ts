@@ -5,7 +5,6 @@ import type { Placement } from 'bench-model/record';
 import { familyOf, readNames, readText } from './procfs.ts';
 import { run, tryRun } from './subprocess.ts';
 
-/** A logical core that this process may use. */
 export interface Core {
   id: number;
   /** The logical cores of the same physical core, including itself. */

@@ -10,7 +10,6 @@ interface PreflightNeeds {
   connections: number;
   /** The generator processes, which share the connections. */
   generators: number;
-  /** The cores of one server. */
   serverCores: number;
   /** Client addresses of the generators, 1 by default: each has its own range of ephemeral ports. */
   addresses?: number;

@@ -21,7 +21,6 @@ export interface Output {
   stderr: string;
 }
 
-/** The surroundings of a program. */
 export interface RunOptions {
   /** Its working folder; that of Bench by default. */
   cwd?: string;

@@ -31,7 +31,6 @@ const cheaper = (target: string, round: number): number => (target === 'vanilla'
 
 const modelOf = (plan: Plan, trials: Trial[]) => toModel({ plan, host, versions: {}, leftOut: [], trials });
 
-/** Returns the closing sentence of a run with its command. */
 function close(plan: Plan, trials: Trial[]): string {
   const { sentence, command } = closeReport(modelOf(plan, trials)) ?? {};
   return `${sentence}: ${command}`;

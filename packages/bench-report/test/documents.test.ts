@@ -23,7 +23,6 @@ import { readFixture } from '../../bench-lab/testing/samples.ts';
 const DOCUMENTS = listDocuments();
 const PICTURED = / src(?:set)?="(?<to>[^"]+)"/g;
 
-/** The options of all commands, from their help texts. */
 const OPTIONS: readonly string[] = readFixture('golden/help.txt').match(/--[a-z][a-z-]*/g) ?? [];
 
 /** Returns true if a link in the document at this path leads to a file and, after a `#`, to one of its headings. */

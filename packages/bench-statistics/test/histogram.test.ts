@@ -24,7 +24,6 @@ function histogramOf(us: readonly number[]): ReturnType<typeof createHistogram> 
   return histogram;
 }
 
-/** 1 µs to n µs, each once. */
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, index) => index + 1);
 
 const summarise = (us: readonly number[], timeouts = 0): LatencyUs | undefined =>

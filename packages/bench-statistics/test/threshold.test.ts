@@ -99,7 +99,6 @@ describe('a threshold', () => {
 
 const together = (trials: readonly Shares[][], spread = 0.03): SharedThreshold =>
   locateTogether(trials, atLevel, { start: 400, limitSeconds: 0.05, spread });
-/** The steps of a trial whose server is this many times as slow. */
 const slowed = (times: number): Shares[] =>
   seen([400, 415], 20_000).map((one) => ({ ...one, perSecond: one.perSecond / times }));
 

@@ -20,7 +20,6 @@ function pairsOf(logs: Record<string, readonly (number | undefined)[]>): Pair[] 
   );
 }
 
-/** The centre of each interval, and half of its width. */
 const shapesOf = (pairs: readonly Pair[], error = 0.05) =>
   locateTogether(pairs, error).map((located) => {
     const { low, high } = located!.interval!;

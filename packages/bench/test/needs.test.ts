@@ -9,7 +9,6 @@ import { describeSkips, holdAgainst } from '../../bench-lab/testing/skips.ts';
 import { inheritedByUser } from '../../bench-lab/testing/user.ts';
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-/** An empty folder, for PATH. */
 const nothing = mkdtempSync(join(tmpdir(), 'bench-needs-'));
 afterAll(() => rmSync(nothing, { recursive: true }));
 

@@ -29,7 +29,6 @@ export interface Surroundings {
   companions: Witness[];
 }
 
-/** The evidence for judging a window. */
 export interface Evidence extends Seen, Surroundings, Omit<ServerEvidence, 'server'> {
   /** True if the load runs on the same cores. */
   isShared: boolean;

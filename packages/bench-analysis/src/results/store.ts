@@ -31,7 +31,6 @@ import type { RunFile, Versions } from 'bench-model/run';
 import { problemWith, type Stored } from './validate.ts';
 import { sum } from 'bench-statistics/numbers';
 
-/** A stored run. */
 export interface StoredRun extends RunFile {
   folder: string;
   host: Host;
@@ -119,10 +118,8 @@ function unwritable(path: string, error: unknown): BenchError {
   return new UsageError(`${showPath(path)} cannot be written: ${(error as Error).message}`, hint);
 }
 
-/** The word that names the newest run. */
 const LATEST = 'latest';
 
-/** The number of runs that a message lists. */
 const MOST_LISTED = 3;
 
 /**

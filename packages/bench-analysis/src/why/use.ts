@@ -24,7 +24,6 @@ const READERS = {
   collectingUs: (use) => use.garbage?.us,
 } satisfies Record<string, (use: RequestUse) => number | undefined>;
 
-/** A figure of a request. */
 export type UseName = keyof typeof READERS;
 
 /** A figure of a request on both sides, in µs or as a count. */

@@ -47,7 +47,6 @@ describe('deferred work', () => {
 /** The moments of a round in s: the watch before the turns, the turns with the time for deferred work, and the watch after them. */
 interface Round {
   watchSeconds: number;
-  /** The turns of all servers. */
   allSeconds: number;
   /** Those of this one. */
   ownSeconds: number;

@@ -25,7 +25,6 @@ function turnsOf(count: number): Turns {
   return { answers, goodputPerSecond: answers };
 }
 
-/** The code and the invalidated metrics of each reason. */
 function reasonsOf(evidence: Evidence): Record<string, readonly string[]> {
   return Object.fromEntries(judge(evidence).reasons.map(({ code, invalidates }) => [code, invalidates]));
 }

@@ -14,7 +14,6 @@ import {
 
 const RATES = metricsOf('pace');
 
-/** The evidence about an upstream. */
 interface UpstreamCase {
   requests: number;
   fetchUs: number;
@@ -35,7 +34,6 @@ function evidenceOf(given: Partial<UpstreamCase> = {}): UpstreamCase {
   };
 }
 
-/** A window with that upstream. */
 function windowOf(
   { requests, fetchUs, resources, placement, besideRequests }: UpstreamCase,
   load: LoadResult,

@@ -45,7 +45,6 @@ const isRecord = ajv.compile(SCHEMAS.record);
 const isRun = ajv.compile(SCHEMAS.run);
 const isHost = ajv.compile(SCHEMAS.host);
 
-/** Returns the violations of a schema, one line each. */
 function wrongWith(isValid: ValidateFunction, value: unknown): string[] {
   isValid(value);
   return (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);

@@ -2,7 +2,6 @@
 
 type Json = Record<string, unknown>;
 
-/** Returns the paths of all fields, at any depth. */
 export function pathsOf(value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object') return [];
   const isList = Array.isArray(value);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CallTree, foldProfiles } from '../../src/why/fold.ts';
 
-/** The files of the project. */
 const FILES: Record<string, string> = {
   'my app.mjs':
     "server.on('request', (request) => {\n  const all = load(request);\n  send(all);\n  send(all);\n});\n",

@@ -7,7 +7,6 @@ import { UsageError } from 'bench-model/errors';
 import type { Host } from 'bench-model/host';
 import type { Verdict } from 'bench-model/options';
 
-/** The version of a pool. */
 export const POOL_SCHEMA = 1;
 
 /** The parameters of the twins, determined once per pool: CPU of one unit of work, of a request without work, and the units of the base. */
@@ -48,7 +47,6 @@ export interface PooledTest extends Effect {
   differences: (number | null)[];
 }
 
-/** A stored pool. */
 export interface Pool extends PoolFile {
   entries: PooledTest[];
 }

@@ -23,7 +23,6 @@ const stack = readManifest(fileURLToPath(new URL('../../planted/users/stack.json
 const folder = mkdtempSync(join(tmpdir(), 'bench-database-'));
 
 let database: DatabaseServer;
-/** The URL of a user with all rights. */
 let url: string;
 
 const found = needs(postgres);

@@ -6,7 +6,6 @@ const ESTABLISHED = '01';
 export interface Opened {
   /** Its own address. */
   source: string;
-  /** Its socket. */
   inode: string;
 }
 

@@ -40,23 +40,18 @@ export const ASKED_BEFORE = 3;
 export const ASKED_AFTER = 2;
 export const ASKED = ASKED_BEFORE + ASKED_AFTER;
 
-/** The order for one trial. */
 export interface Order {
   /** Options of the planted server, or the name of one of its variants. */
   planted: string[] | string;
-  /** Options of `pnpm bench`. */
   bench: string[];
   /** Fields of the plan that have no option. */
   plan?: Partial<Plan>;
-  /** Wraps the effects of the trial. */
   wrap?: (effects: TrialEffects) => TrialEffects;
   /** The id of the target to measure; by default the first of the plan. */
   pick?: string;
-  /** A stack other than the planted one. */
   stack?: Stack;
   /** The upstream of the workload; by default the embedded one. */
   upstream?: UpstreamProgram;
-  /** The database of the workload. */
   database?: DatabaseServer;
   /** The companions of the server; by default those that the workload needs. */
   companions?: RunningCompanion[];

@@ -8,13 +8,11 @@ import { until, type Place } from '../../../bench/test/cli/cli.ts';
 import type { LocalNodes } from '../../../bench-cluster/test/nodes.ts';
 import { PLANTED } from './rig.ts';
 
-/** Nodes on this machine, and the programs on them. */
 export interface Nodes {
   /** Its state is that of the nodes. They share a machine, so they measure in turn: each waits for the lock there. */
   place: Place;
   /** Undefined if Ray is missing. */
   nodes: () => LocalNodes | undefined;
-  /** The programs that agents have started. */
   programs: () => number[];
   /** The index of the node that is lost. */
   last: number;

@@ -34,7 +34,6 @@ export interface Clock {
   pause(seconds: number): Promise<void>;
 }
 
-/** The clock of this machine. */
 export const CLOCK: Clock = {
   nowMs: () => performance.now(),
   pause: (seconds) => sleep(seconds * 1000),

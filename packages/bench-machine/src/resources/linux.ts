@@ -33,7 +33,6 @@ export interface Reading {
   totals: CpuTotals | undefined;
 }
 
-/** An open window. */
 interface Window {
   ours: ProcessTree;
   opened: Reading;
@@ -46,7 +45,6 @@ interface Window {
   timer: NodeJS.Timeout;
 }
 
-/** The sampler on Linux. */
 export class LinuxSampler implements Sampler {
   readonly #isKnown: boolean;
   readonly #tree: ProcessTree;

@@ -8,7 +8,6 @@ import { present } from 'bench-model/options';
 import { EVENTS } from '../counters.ts';
 import { mean, sum, sumByKey } from 'bench-statistics/numbers';
 
-/** The processes that a sampler reads. */
 export interface SamplerOptions {
   /** The server or the time(1) that started it, with all descendants. Undefined if neither is known. */
   serverPid: number | undefined;

@@ -28,7 +28,6 @@ function refusalOf(content: object): string {
   return error.message.replace(`${folder}/`, '');
 }
 
-/** The plan of a command line with a cluster. */
 function planOf(line: string, content: object = SMALL): ReturnType<typeof makePlan> {
   const words = line.split(' ').filter(Boolean);
   return makePlan(parseBench(['a', '--cluster', write(content), ...words]), [sampleStack('a')], 'run', 1);

@@ -11,7 +11,6 @@ const bin = join(root, 'bin');
 const shims = join(root, 'shims');
 const own = join(root, 'versions', '3.98.1', 'bin');
 
-/** Writes a program of a shell. */
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `#!/bin/sh\n${text}\n`);

@@ -10,13 +10,11 @@ import { runSync } from 'bench-machine/subprocess';
 import { provideFile } from '../../src/prepare/npm.ts';
 
 let folder = '';
-/** The packages that the registry has, by their names. */
 const served = new Map<string, Buffer>();
 
 const integrityOf = (packed: Buffer): string =>
   `sha512-${createHash('sha512').update(packed).digest('base64')}`;
 
-/** Packs a package with this program. */
 function pack(name: string, program: string): Buffer {
   const root = join(folder, 'package');
   mkdirSync(root, { recursive: true });

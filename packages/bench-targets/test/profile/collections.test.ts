@@ -123,7 +123,6 @@ func main() {
 }
 `;
 
-/** Causes a collection, and waits for its end. */
 async function collect({ stdin, stdout }: Child): Promise<void> {
   const ended = once(stdout as Readable, 'data');
   stdin?.write('\n');

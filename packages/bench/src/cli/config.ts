@@ -32,7 +32,6 @@ interface ConfigFile {
   budgets: WrittenBudget[];
 }
 
-/** The configuration of a job. */
 export interface Config {
   /** The folder of the file: its paths are relative to it. */
   folder: string;

@@ -26,7 +26,6 @@ import { present, thresholdFor, type VERDICTS } from 'bench-model/options';
 import { showView } from '../conduct/compared.ts';
 import { logLine, print, printJson, printStyled } from '../terminal/shell.ts';
 
-/** A comparison of stored runs. */
 export interface StoredComparison {
   title: string;
   /** Notes on the comparison, e.g. that the runs are unlike. */
@@ -35,7 +34,6 @@ export interface StoredComparison {
   compared: { kind: 'within'; table: ComparedTable } | { kind: 'between'; table: RunsTable };
 }
 
-/** The options of `compare`. */
 export interface CompareInput extends Partial<Question> {
   /** The one factor that may differ between two runs. */
   across?: Factor;

@@ -11,7 +11,6 @@ import { toModel, type Model } from 'bench-report/model/model';
 import { readRun, writeReport } from 'bench-analysis/results/store';
 import { readWhy } from 'bench-analysis/why/store';
 
-/** The folder of the pages. */
 export const PAGES = fileURLToPath(new URL('../../../bench-report/page/', import.meta.url));
 
 /** The bundles of a checkout, which serve all projects that are measured with it. */

@@ -46,7 +46,6 @@ interface Opening {
 interface Entry extends Holder {
   /** The parent of its temporary folders. */
   temporary: string;
-  /** The parent of its cgroups. */
   cgroups: string[];
   /** The server that holds its databases. */
   database?: string;

@@ -22,7 +22,6 @@ import type { Session } from './session.ts';
 
 const ROUNDS = 8;
 
-/** A pair of targets to explain. */
 export type Pair = Pick<Contestants, 'baseline' | 'candidate'>;
 
 /** The targets that a user names, by id or by a part of it that no other has. Throws a usage error for another number than two. */

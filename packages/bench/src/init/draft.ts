@@ -63,7 +63,6 @@ export function checkDraft(manifest: object, file: string): Stack {
   return checkManifest({ shown, value: manifest, at: () => shown }, dirname(file));
 }
 
-/** The options of `init` about a start. */
 export interface Choices {
   run?: string | undefined;
   setup?: string | undefined;

@@ -26,7 +26,6 @@ const CHECK = /\/(?:health(?:z|[-_]?check)?|livez|liveness|readyz|readiness|ping
 /** The most answers that are compared. */
 const VARYING = 10;
 
-/** A request. */
 export interface Sent {
   method: string;
   path: string;

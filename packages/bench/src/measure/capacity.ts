@@ -71,7 +71,6 @@ const BELOW = 0.95;
 /** The distance between the seeds of the gaps of two steps: each generator process adds its index. */
 export const GAP_SEEDS = 1024;
 
-/** A planned open loop. */
 export interface PlannedStep {
   perSecond: number;
   /** Under the same load before its window. */
@@ -89,7 +88,6 @@ interface SeenStep extends PlannedStep {
   busy: number;
 }
 
-/** The result of a search. */
 export interface FoundRate {
   perSecond: number;
   bound?: 'at least' | 'at most';
@@ -109,7 +107,6 @@ export interface Search {
 /** Open loops at other loads than the main one; some at a share of the capacity. */
 export type Curve = (MeasuredStep & { share?: number })[];
 
-/** A measured open loop. */
 export type MeasuredStep = PlannedStep & { load: LoadResult; sampled: Sampled | undefined };
 
 /** What a search knows of an earlier one. */

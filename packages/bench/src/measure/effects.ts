@@ -30,7 +30,6 @@ export interface TrialContext {
   earlier?: readonly FoundCapacity[];
 }
 
-/** The effects of a trial. */
 export interface TrialEffects {
   launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
   /** Asks until the first correct response. */
@@ -69,10 +68,8 @@ export interface TrialEffects {
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
 
-/** The process of a companion. */
 export type NamedProcess = CompanionProcess & { name: CompanionName };
 
-/** The runtime of a live server. */
 export interface SeenRuntime {
   runtime: LiveRuntime;
   /** Undefined if it compiles in the threads that answer. */

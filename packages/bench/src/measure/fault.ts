@@ -35,7 +35,6 @@ export type Fault =
   /** It answered the request rightly once, and refuses it now. */
   | { kind: 'refuses-repeats'; request: WorkloadRequest };
 
-/** A server with a fault. */
 export class FaultError extends BenchError {
   readonly fault: Fault;
 

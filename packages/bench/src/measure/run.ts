@@ -12,7 +12,6 @@ import type { PinnedCommands } from 'bench-machine/placement';
 import type { Launchable } from 'bench-targets/prepare/prepare';
 import type { TrialEffects } from './effects.ts';
 
-/** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {
   interrupted(): boolean;
   /** Throws if a launch has failed for want of space: that is no fault of the server, and nothing more can be kept. */

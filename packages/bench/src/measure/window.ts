@@ -9,7 +9,6 @@ import type { Sampled } from 'bench-machine/resources/sampler';
 
 const POLL_MS = 20;
 
-/** The result of one window. */
 export interface WindowResult {
   load: LoadResult;
   /** Undefined if the process of the server is unknown. */

@@ -47,7 +47,6 @@ export interface Companion {
   start(context: CompanionContext): Promise<RunningCompanion>;
 }
 
-/** The resources of a companion. */
 export interface CompanionContext {
   /** Marks its processes, so that a later start can recognise leftovers. */
   token: string;

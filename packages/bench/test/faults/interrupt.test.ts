@@ -8,7 +8,6 @@ import { FORWARDER, PLANTED, USERS, Place, flags, hasProc, type Running } from '
 interface Moment {
   when: string;
   args: string;
-  /** Returns true from that moment on. */
   reached: (place: Place, running: Running) => boolean | Promise<boolean>;
   says: string;
   kept: number;

@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runSync } from 'bench-machine/subprocess';
 
-/** A project, and what `init` does with it. */
 export interface ProjectCase {
   /** What the project has, after "has". */
   fault: string;
@@ -25,7 +24,6 @@ export interface ProjectCase {
 
 /** Stands for the file by which a script shows that it ran. */
 const MARK = '@MARK@';
-/** A script that touches the file. */
 export const TOUCH = `require('node:fs').writeFileSync('${MARK}', '');`;
 const TOUCH_PYTHON = `open('${MARK}', 'w').close()\n`;
 const TOUCH_SHELL = `#!/bin/sh\ntouch '${MARK}'\n`;

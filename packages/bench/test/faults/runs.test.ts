@@ -26,7 +26,6 @@ async function tell(
   return ended;
 }
 
-/** The files of the committed run. */
 const sentFiles = readdirSync(GOLDEN);
 
 let sound: Ended;

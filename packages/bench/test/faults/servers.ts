@@ -28,12 +28,10 @@ export interface ServerCase {
   fault: string;
   /** The reasons that its trial must have. What is measured has no others but those that a busy machine adds. */
   reasons: ReasonCode[];
-  /** The text of the first of them. */
   says?: RegExp;
   keeps: Kept;
   /** How it ended, as time(1) tells. */
   ended?: Pick<TimeReport, 'exitStatus' | 'terminatedBySignal'>;
-  /** The last line of the log. */
   logs?: RegExp;
   /** Set if the server is waited for until the deadline of its start. */
   isLate?: true;

@@ -32,7 +32,6 @@ const PAPER_WIDTH = 702;
 const headline = readRun(findRun('20261123-090543-devices'));
 const pythons = readRun(findRun('20261121-234936-devices'));
 
-/** The caption of the table that accounts for every request. */
 const ENDS = 'How the requests of the windows ended, all rounds together';
 
 /**

@@ -20,7 +20,6 @@ const PHONE = { width: 390, height: 844 };
 /** A name that would run as a script if a page read it as HTML. */
 export const HOSTILE = `</script><script>globalThis.hacked = 1</script><img src="x" onerror="globalThis.hacked = 2">`;
 
-/** A page, with its messages and requests. */
 export interface Opened extends AsyncDisposable {
   page: Page;
   /** Messages of the console, errors, and requests for anything but the file. */
@@ -33,9 +32,7 @@ export interface Opening {
   viewport?: { width: number; height: number };
 }
 
-/** The Chromium of a test file. */
 export interface Chromium {
-  /** Opens documents by name. */
   open(documents: Record<string, string>, opening?: Opening): Promise<Opened>;
   /** Draws a page once for the tests of a `describe`. */
   share(draw: () => Promise<Opened>): () => Opened;

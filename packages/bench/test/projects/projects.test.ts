@@ -28,12 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => installed[Symbol.dispose]());
 
-/** A project of a user, under Git. */
 class Project {
   readonly folder: string;
   /** Is in the environment of everything that a command starts. */
   readonly #mark = randomUUID();
-  /** The output of all commands. */
   output = '';
 
   /** Copies a service of this folder, or of the examples of the documents. */
@@ -56,7 +54,6 @@ class Project {
     writeFileSync(path, text.replace(before, after));
   }
 
-  /** Commits a change of a file on a new branch. */
   branch(subject: string, file: string, before: string, after: string): void {
     git(this.folder, 'switch', '--quiet', '--create', 'branch');
     this.replace(file, before, after);
@@ -93,7 +90,6 @@ class Project {
     return ended;
   }
 
-  /** The trials of the newest run. */
   trials(): Trial[] {
     const results = join(this.folder, '.bench', 'results');
     const newest = readdirSync(results).toSorted().at(-1) ?? '';

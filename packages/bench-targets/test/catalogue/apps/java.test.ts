@@ -16,7 +16,6 @@ function find(files: Record<string, string>): Way[] {
   return findWays(folder);
 }
 
-/** What all starts in Java share. */
 const JAVA = { folder: '', language: 'java', runtime: 'none', isForDevelopment: false };
 const MAVEN = [
   '--quiet',

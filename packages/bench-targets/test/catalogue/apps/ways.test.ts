@@ -14,7 +14,6 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const write = (files: Record<string, string | object>): void => writeFiles(folder, files);
 
-/** The way that is nearest to production. */
 const first = (): Way[] => findWays(folder).slice(0, 1);
 
 const UVICORN = ['uvicorn', 'shop:app', '--host', '{host}', '--port', '{port}'];

@@ -19,7 +19,6 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Lets pyenv have a version of Python. */
 function install(version: string): void {
   const bin = join(folder, 'pyenv', 'versions', version, 'bin');
   mkdirSync(bin, { recursive: true });

@@ -47,7 +47,6 @@ afterAll(() => {
   for (const folder of [place, PLACE.cache]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The entries of a folder by path, each file with its digest. */
 function treeOf(folder: string): Record<string, string> {
   const paths = globSync('**/*', { cwd: folder, withFileTypes: true }).map(({ parentPath, name }) =>
     join(parentPath, name),
@@ -71,7 +70,6 @@ function makeProject(name: string, files: Record<string, string>): string {
   return root;
 }
 
-/** Finds uv, and makes it the one on PATH. */
 async function findUv(): Promise<string> {
   const uv = await provideUv(PLACE.tools);
   if (uv !== 'uv') process.env['PATH'] = `${dirname(uv)}:${process.env['PATH']}`;
@@ -98,7 +96,6 @@ function runIt({ command: [program = '', ...args], env, stack }: Prepared): stri
 const ASK = `python -c 'import lib, helper; print(lib.VERSION)'`;
 const HELPER = { 'helper.py': 'HERE = True\n' };
 
-/** The complete environments. */
 function environments(): string[] {
   return globSync('environments/*/bench-ready', { cwd: PLACE.cache }).toSorted();
 }
@@ -229,7 +226,6 @@ describe('a list that cannot be installed', () => {
   });
 });
 
-/** The manifest of a member of a workspace. */
 function member(name: string, more: string): Record<string, string> {
   return {
     [`${name}/pyproject.toml`]: `[project]\nname = "${basename(name)}"\nversion = "1"\nrequires-python = ">=3.9"\n${more}`,
@@ -363,7 +359,6 @@ describe('a Node project with a lock', () => {
   });
 });
 
-/** Prepares a project whose manifest has a build. */
 function prepareBuilt(root: string): ReturnType<typeof prepareAll> {
   const stack = {
     ...toStack(readApp({ folder: root, run: 'node dist/server.cjs' })),
@@ -438,7 +433,6 @@ describe('a project with a setup', () => {
   });
 });
 
-/** A script that prints a word. */
 const serve = (says: string): string => `#!/bin/sh\necho ${says}\n`;
 const outputsOf = ({ prepared }: { prepared: Prepared[] }): string[] => prepared.map(runIt);
 /** A variant whose program is a copy of a file. */
@@ -545,7 +539,6 @@ describe('a Python project without dependencies', () => {
   });
 });
 
-/** A target with these packages. */
 function withPackages(id: string, packages: string[], wanted: string[] = []): Prepared {
   return { target: { id, stack: 'api', packages: wanted }, packages } as unknown as Prepared;
 }

@@ -34,7 +34,6 @@ const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear
 export interface FoundDatabase {
   kind: string;
   version: string;
-  /** The connections that it accepts. */
   maxConnections: number;
   /** Throws a toolchain error if it does not start. */
   start(context: CompanionContext): Promise<DatabaseServer>;

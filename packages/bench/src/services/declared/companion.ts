@@ -117,7 +117,6 @@ async function refuseImpossible({ stack, services: found }: Declared, takesTurns
   }
 }
 
-/** A service that has started. */
 interface Started {
   name: string;
   address: Addresses[string];

@@ -23,7 +23,6 @@ const HOST = '127.0.0.1';
 /** The longest time that one look at a service may take. */
 const LOOK_SECONDS = 5;
 
-/** The surroundings of a program. */
 export interface ProgramContext {
   /** Marks its processes. */
   token: string;

@@ -12,7 +12,6 @@ afterEach(() => {
   rmSync(join(folder, 'nginx'), { force: true });
 });
 
-/** Creates an nginx for PATH that prints these lines. */
 function plantNginx(...says: string[]): void {
   const file = join(folder, 'nginx');
   writeFileSync(file, ['#!/bin/sh', ...says.map((line) => `echo '${line}' >&2`)].join('\n'));
