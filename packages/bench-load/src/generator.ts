@@ -32,8 +32,8 @@ import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/sch
 import type { Connect } from 'bench-model/load';
 import type { Counts } from 'bench-model/figures';
 import { countCompletions } from 'bench-model/counts';
-import { AcceptQueue } from 'bench-machine/accept-queue';
 import { ownCpuUs } from 'bench-machine/cpu';
+import { readWaiting } from 'bench-machine/procfs';
 import { tlsOptions } from 'bench-machine/tls';
 import { clamp, sum } from 'bench-statistics/numbers';
 import { createRandom } from 'bench-statistics/random';
@@ -146,7 +146,6 @@ class Session implements Orderly {
   /** The schedule of an open loop, from the warm-up on. */
   #schedule: Schedule | undefined;
   #hasFired = false;
-  #queue: AcceptQueue | undefined;
   /** Totals over all openings of the window. */
   #openedAtMs: number | undefined;
   #closedAtMs = 0;
@@ -237,7 +236,6 @@ class Session implements Orderly {
     this.#budget = -Infinity;
     this.#pacer[Symbol.dispose]();
     for (const client of this.#clients) client.destroy();
-    this.#queue?.[Symbol.dispose]();
     return null;
   }
 
@@ -245,9 +243,9 @@ class Session implements Orderly {
   #room(): number {
     const { begun, standing, stoodAt } = this.#ledger;
     const { acceptQueue, port } = this.#order;
-    if (acceptQueue.capacity !== undefined) this.#queue ??= new AcceptQueue(port);
+    const queue = acceptQueue.capacity === undefined ? undefined : () => readWaiting(port);
     const progress = { begun, standing, stoodAt: Math.max(stoodAt, this.#startedAt) };
-    return findRoom({ ...acceptQueue, queue: this.#queue }, progress, performance.now());
+    return findRoom({ ...acceptQueue, readWaiting: queue }, progress, performance.now());
   }
 
   #connect(seconds: number): Connect {

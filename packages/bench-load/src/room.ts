@@ -1,5 +1,3 @@
-import type { AcceptQueue } from 'bench-machine/accept-queue';
-
 /** The accept queue of a server whose backlog is not known: the smallest usual one. */
 const LEAST_CAPACITY = 128;
 /** The part of an accept queue that may be filled while the server accepts. */
@@ -22,8 +20,8 @@ interface RoomSpec {
   capacity?: number | undefined;
   /** The processes that connect at the same time. */
   processes: number;
-  /** Absent if the system does not show the queue. */
-  queue?: Pick<AcceptQueue, 'readWaiting'> | undefined;
+  /** Returns the connections in the queue; absent if the system does not show it. */
+  readWaiting?: (() => number | undefined) | undefined;
 }
 
 /**
@@ -32,8 +30,8 @@ interface RoomSpec {
  * unanswered connections count in its place.
  */
 export function findRoom(spec: RoomSpec, { begun, standing, stoodAt }: Progress, now: number): number {
-  const { capacity = LEAST_CAPACITY, processes, queue } = spec;
-  const waiting = queue?.readWaiting();
+  const { capacity = LEAST_CAPACITY, processes, readWaiting } = spec;
+  const waiting = readWaiting?.();
   const holds = Math.floor((now - stoodAt) / HOLD_MS);
   if (waiting !== undefined) {
     const most = holds > 0 ? capacity : capacity * SHARE;

@@ -46,7 +46,7 @@ describe('the pace of connects', () => {
 /** A server that accepts this many connections per tick, with an accept queue of this length, and answers them. */
 function connectAll(backlog: number, accepts: (tick: number) => number, isSeen = true) {
   const server = { waiting: 0, accepted: 0, overflows: 0 };
-  const queue = { readWaiting: () => server.waiting };
+  const readWaiting = (): number => server.waiting;
   let begun = 0;
   let stoodAt = 0;
   let tick = 0;
@@ -55,7 +55,7 @@ function connectAll(backlog: number, accepts: (tick: number) => number, isSeen =
     server.waiting -= accepted;
     server.accepted += accepted;
     if (accepted > 0) stoodAt = tick;
-    const spec = isSeen ? { capacity: backlog, processes: 1, queue } : { processes: 1 };
+    const spec = isSeen ? { capacity: backlog, processes: 1, readWaiting } : { processes: 1 };
     const room = findRoom(spec, { begun, standing: server.accepted, stoodAt }, tick);
     const connects = Math.max(0, Math.min(room, 100, 5000 - begun));
     begun += connects;
@@ -93,8 +93,7 @@ describe('the room of a server', () => {
   });
 
   it('is shared by the processes that connect', () => {
-    const queue = { readWaiting: () => 56 };
-    const progress = { begun: 100, standing: 40, stoodAt: 0 };
-    expect(findRoom({ capacity: 512, processes: 4, queue }, progress, 1)).toBe(50);
+    const spec = { capacity: 512, processes: 4, readWaiting: () => 56 };
+    expect(findRoom(spec, { begun: 100, standing: 40, stoodAt: 0 }, 1)).toBe(50);
   });
 });

@@ -20,22 +20,18 @@ function fromProcesses(): (() => number) | undefined {
   // Process 2 is the kernel's, except in a container, which does not see other containers.
   if (readProcess(2)?.kernelThread !== true) return undefined;
   const softirq = new Set(softirqThreads());
-  return () =>
-    sumProcessesUs(
-      listPids()
-        .filter((pid) => !softirq.has(pid))
-        .map(readProcess),
-    );
+  return () => {
+    const others = listPids().filter((pid) => !softirq.has(pid));
+    return sumProcessesUs(others.map(readProcess));
+  };
 }
 
 /** Returns the CPU time of processes and of their waited-for children, in µs; processes that have exited count 0. */
 export function sumProcessesUs(processes: readonly (Process | undefined)[]): number {
-  let ticks = 0;
-  for (const process of processes) {
-    if (process === undefined) continue;
-    ticks += process.userTicks + process.systemTicks + process.childUserTicks + process.childSystemTicks;
-  }
-  return ticks * US_PER_TICK;
+  const ticks = processes.map((one) =>
+    one === undefined ? 0 : one.userTicks + one.systemTicks + one.childUserTicks + one.childSystemTicks,
+  );
+  return US_PER_TICK * sum(ticks);
 }
 
 /**
@@ -63,9 +59,12 @@ export function busyUs(totals: CpuTotals, softirqThreadsUs: number): number {
   return totals.irqUs > 0 ? tasks : tasks + totals.softirqUs - softirqThreadsUs;
 }
 
+/** One for each core, for as long as the machine runs. */
+let softirq: number[] | undefined;
+
 function softirqThreads(): number[] {
-  return listPids().filter((pid) => {
+  return (softirq ??= listPids().filter((pid) => {
     const process = readProcess(pid);
     return process?.kernelThread === true && process.command.startsWith('ksoftirqd/');
-  });
+  }));
 }

@@ -18,6 +18,7 @@ import {
   childrenOf,
   environHas,
   familyOf,
+  listenersOn,
   listPids,
   readProcess,
   readText,
@@ -373,6 +374,8 @@ class LaunchedServer implements Server {
 
   stranger(): string | undefined {
     const begin = readProcess(this.#group)?.startTicks;
+    // To look at the sockets of all processes takes longer the more there are.
+    if (listenersOn(this.port, [...familyOf([this.#group])]).length > 0) return undefined;
     const areOlder = begin !== undefined && haveListenersStarted(this.port, (ticks) => ticks < begin);
     return areOlder ? describeListeners(this.port) : undefined;
   }

@@ -1,6 +1,14 @@
 /** Facts about single processes under `/proc` of Linux. A process that has ended gives undefined, never an error. */
 
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  writeFileSync,
+} from 'node:fs';
 import { orUndefined } from 'bench-model/errors';
 import { sum } from 'bench-statistics/numbers';
 
@@ -107,12 +115,8 @@ export function childrenOf(pid: number): number[] {
 
 /** Finds the children from one scan of all parents, for kernels built without CONFIG_PROC_CHILDREN. */
 export function childrenByParent(): (pid: number) => number[] {
-  const byParent = Map.groupBy(
-    listPids()
-      .map(readProcess)
-      .filter((process) => process !== undefined),
-    ({ ppid }) => ppid,
-  );
+  const all = listPids().flatMap((pid) => readProcess(pid) ?? []);
+  const byParent = Map.groupBy(all, ({ ppid }) => ppid);
   return (pid) => byParent.get(pid)?.map((child) => child.pid) ?? [];
 }
 
@@ -201,7 +205,7 @@ export function ownersOf(inodes: readonly string[], among = listPids()): number[
 }
 
 /** Returns the addresses that these processes listen on, by port. */
-export function addressesOf(pids: Iterable<number>, read = readText): Listening[] {
+export function addressesOf(pids: Iterable<number>, read = readTable): Listening[] {
   const inodes = new Set([...pids].flatMap(socketsOf));
   return readListening(undefined, read)
     .filter(({ inode }) => inodes.has(inode))
@@ -234,7 +238,7 @@ export function socketsOf(pid: number): string[] {
  * Returns the inodes of the sockets that accept connections to a port of these addresses. Wildcard sockets count
  * only if none is bound to the address itself.
  */
-export function listeningSockets(port: number, addresses: readonly string[], read = readText): string[] {
+export function listeningSockets(port: number, addresses: readonly string[], read = readTable): string[] {
   const sockets = readListening(port, read);
   const own = sockets.filter(({ address }) => addresses.includes(address));
   // A socket on :: accepts IPv4 connections too, unless it is set to IPv6 only.
@@ -257,12 +261,41 @@ interface ListeningSocket extends Listening {
   waiting: number;
 }
 
-function readListening(port?: number, read = readText): ListeningSocket[] {
+function readListening(port?: number, read = readTable): ListeningSocket[] {
   return ['tcp', 'tcp6'].flatMap((table) => parseListening(read(`/proc/net/${table}`) ?? '', port));
 }
 
 /** The state of a listening socket in the tables of the kernel. */
-export const LISTEN = '0A';
+const LISTEN = '0A';
+/** The read size: a few lines, because the kernel searches its whole table to fill a larger one. */
+const READ_BYTES = 1024;
+
+/** Reads the listening sockets of a table of the kernel, which come first, up to the first that does not listen. */
+function readTable(path: string): string | undefined {
+  return orUndefined(() => {
+    const file = openSync(path, 'r');
+    const piece = Buffer.alloc(READ_BYTES);
+    try {
+      let text = '';
+      for (;;) {
+        const read = readSync(file, piece);
+        text += piece.toString('latin1', 0, read);
+        const last = text.slice(0, text.lastIndexOf('\n')).split('\n').at(-1) ?? '';
+        const isHead = last.trimStart().startsWith('sl');
+        // A piece that is not full is the last.
+        if (read < READ_BYTES || (!isHead && last.trim().split(/\s+/)[3] !== LISTEN)) return text;
+      }
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** Returns the connections to a local port that its server has not accepted yet, the most of its listeners; undefined if nothing listens. */
+export function readWaiting(port: number): number | undefined {
+  const all = readListening(port).map(({ waiting }) => waiting);
+  return all.length === 0 ? undefined : Math.max(...all);
+}
 
 /** Returns the ports of the clients that are connected to a port, or were in the last minute. */
 export function clientsOf(port: number, read = readText): Set<number> {

@@ -11,13 +11,12 @@ import { sum } from 'bench-statistics/numbers';
  */
 export class ProcessTree {
   readonly #members = new Map<number, Process>();
-  readonly #roots: Map<number, number>;
+  readonly #roots = new Map<number, number>();
   /** Ticks of orphaned members that ended: no process in the tree inherited their times. */
   #lostUser = 0;
   #lostSystem = 0;
 
   constructor(roots: readonly number[]) {
-    this.#roots = new Map();
     for (const pid of roots) {
       const process = readProcess(pid);
       if (process === undefined) continue;
@@ -98,19 +97,16 @@ export function readAllSwitches(processes: readonly Process[]): Map<number, numb
   return new Map(processes.flatMap(({ pid }) => [...readSwitches(pid)]));
 }
 
+/** A count of each thread, by thread id. */
+type ByThread = ReadonlyMap<number, number>;
+
 /** Context switches between two readings of the threads that ran at the second. */
-export function switchesBetween(
-  before: ReadonlyMap<number, number>,
-  after: ReadonlyMap<number, number>,
-): number {
+export function switchesBetween(before: ByThread, after: ByThread): number {
   return sum(spentBetween(before, after));
 }
 
 /** Returns the difference of a count for each thread that ran at the second reading. */
-function spentBetween(
-  before: ReadonlyMap<number, number> | undefined,
-  after: ReadonlyMap<number, number>,
-): number[] {
+function spentBetween(before: ByThread | undefined, after: ByThread): number[] {
   return [...after].map(([thread, count]) => {
     const from = before?.get(thread) ?? 0;
     // If the count of a thread id has fallen, the id belongs to a new thread.
