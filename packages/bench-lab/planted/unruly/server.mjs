@@ -1,12 +1,12 @@
 /**
- * A server of `devices` with one fault: `node server.ts <port> <fault> <connection> <request>`. All is right until this
+ * A server of `devices` with one fault: `node server.mjs <port> <fault> <connection> <request>`. All is right until this
  * request of this or a later connection, both counted from 1; from then on, every answer is faulty. With the word `waits` as its
- * last one, requests count from SIGUSR2 on.
+ * last one, requests count from SIGUSR2 on. Tests start it a hundred times, so it is JavaScript: to strip types takes longer than all else.
  */
 // oxlint-disable-next-line no-restricted-imports -- its children outlive it, which no other program wants
 import { spawn } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 
 const [port = '0', fault = 'none', connection = '1', request = '1', waits = ''] = process.argv.slice(2);
 const body = readFileSync(process.env['BENCH_DEVICES'] ?? '/dev/null', 'utf8').trim();
@@ -17,42 +17,39 @@ const BACKLOG = 1024;
 const DELAY_MS = 5;
 const SELF = process.argv[1] ?? '';
 
-function answer(
-  text: string,
-  { status = '200 OK', length = Buffer.byteLength(text), more = '' } = {},
-): string {
+function answer(text, { status = '200 OK', length = Buffer.byteLength(text), more = '' } = {}) {
   return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n${text}`;
 }
 
-function die(signal: NodeJS.Signals): void {
+function die(signal) {
   process.kill(process.pid, signal);
   block();
 }
 
 /** Stops this thread: no timer, no signal handler and no socket is served any more. */
-function block(): void {
+function block() {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
 /** Writes a text again and again, as fast as the client reads. */
-function pour(socket: Socket, text: string): void {
+function pour(socket, text) {
   while (!socket.destroyed && socket.write(text));
   if (!socket.destroyed) socket.once('drain', () => pour(socket, text));
 }
 
 /** Starts a process of this file that outlives this one. */
-function fork(words: string[]): void {
+function fork(words) {
   spawn(process.execPath, [SELF, ...words], { detached: true, stdio: 'ignore' }).unref();
 }
 
 /** The faults of an answer. */
-const OF_ANSWERS: Record<string, (socket: Socket) => void> = {
+const OF_ANSWERS = {
   'exits with 0': () => process.exit(0),
   'is killed by SIGSEGV': () => die('SIGSEGV'),
   'is killed by SIGKILL': () => die('SIGKILL'),
   'runs out of memory': () => {
-    const kept: number[][] = [];
-    for (;;) kept.push(Array.from<number>({ length: 2 ** 17 }).fill(kept.length));
+    const kept = [];
+    for (;;) kept.push(Array.from({ length: 2 ** 17 }).fill(kept.length));
   },
   'is stopped by SIGSTOP': () => process.kill(process.pid, 'SIGSTOP'),
   'says nothing': () => {},
@@ -84,7 +81,7 @@ const OF_ANSWERS: Record<string, (socket: Socket) => void> = {
 };
 
 /** The faults of a whole life, from its start. */
-const OF_LIVES: Record<string, () => void> = {
+const OF_LIVES = {
   none: () => {},
   'exits with 1 at its start': () => {
     process.stderr.write("Error: Cannot find module 'orm'\n");
@@ -114,7 +111,7 @@ const OF_LIVES: Record<string, () => void> = {
 
 const SERVES_ITSELF = new Set(['listens on another port', 'listens on IPv6 alone']);
 
-let listening: Server | undefined;
+let listening;
 let connections = 0;
 let isCounting = waits === '';
 let hasBegun = false;
@@ -128,11 +125,11 @@ process.on('SIGUSR2', () => {
 });
 if (!SERVES_ITSELF.has(fault)) serve(Number(port));
 
-function serve(at: number, host = '127.0.0.1'): void {
+function serve(at, host = '127.0.0.1') {
   listening = createServer({ noDelay: true }, accept).listen({ port: at, host, backlog: BACKLOG });
 }
 
-function accept(socket: Socket): void {
+function accept(socket) {
   let text = '';
   let requests = 0;
   const isLate = ++connections >= Number(connection);
@@ -142,8 +139,8 @@ function accept(socket: Socket): void {
     for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
       text = text.slice(end + 4);
       hasBegun ||= isCounting && isLate && ++requests >= Number(request);
-      const reply = ofAnswer !== undefined && hasBegun ? ofAnswer : (to: Socket) => to.write(RIGHT);
-      setTimeout(reply, DELAY_MS, socket);
+      const reply = ofAnswer !== undefined && hasBegun ? ofAnswer : (to) => to.write(RIGHT);
+      setTimeout(() => reply(socket), DELAY_MS);
     }
   });
 }
