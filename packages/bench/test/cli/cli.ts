@@ -11,7 +11,7 @@ import { findHome, HOME } from 'bench-machine/home';
 import type { Trial } from 'bench-model/record';
 import { readAllowedCores, readCores } from 'bench-machine/placement';
 import { hidden } from 'bench-machine/redact';
-import { environHas, listPids, readText } from 'bench-machine/procfs';
+import { listPids, readText } from 'bench-machine/procfs';
 import { run, start, type Child } from 'bench-machine/subprocess';
 import { removeLeftovers } from '../../src/conduct/session.ts';
 import { scratchOf } from 'bench-machine/scratch';
@@ -72,6 +72,8 @@ function named(name: string): Promise<Command<unknown>> {
 }
 
 let before: Promise<unknown> = Promise.resolve();
+/** The environment of the tests, while a command in this process has another one. */
+let ofTests: NodeJS.ProcessEnv | undefined;
 
 /** Runs one after the other: they share the environment, the home and the output of this process. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -88,12 +90,14 @@ async function withEnvironment<T>(
 ): Promise<T> {
   const [old, home, cwd] = [{ ...process.env }, { ...HOME }, process.cwd()];
   try {
+    ofTests = old;
     setVariables(env);
     process.chdir(folder);
     Object.assign(HOME, findHome(folder));
     return await work();
   } finally {
     setVariables(old);
+    ofTests = undefined;
     process.chdir(cwd);
     Object.assign(HOME, home);
   }
@@ -171,8 +175,8 @@ export class Place implements AsyncDisposable {
   }
 
   /** Runs a command to its end in this process, which remembers what it found on PATH and in `BENCH_TIME`. */
-  run(command: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
-    return runIn(ROOT, [command, ...args], () => this.#env(env));
+  run(command: string, args: string[] = [], env: Record<string, string> = {}, folder = ROOT): Promise<Ended> {
+    return runIn(folder, [command, ...args], () => this.#env(env));
   }
 
   /** Starts `bench-http <command>` in a process, under the program of `prefix` if there is one. */
@@ -197,7 +201,7 @@ export class Place implements AsyncDisposable {
   }
 
   #env(env: Record<string, string>): NodeJS.ProcessEnv {
-    const inherited = Object.entries(process.env).filter(([name]) => !isOfTest(name));
+    const inherited = Object.entries(ofTests ?? process.env).filter(([name]) => !isOfTest(name));
     return {
       ...Object.fromEntries(inherited),
       BENCH_RESULTS: this.results,
@@ -217,7 +221,16 @@ export class Place implements AsyncDisposable {
     if (!hasProc) return [];
     const all = listPids();
     this.#others = new Set(all.filter((pid) => this.#others.has(pid)));
-    return all.filter((pid) => !this.#others.has(pid) && environHas(pid, MARK, this.#mark));
+    return all.filter((pid) => !this.#others.has(pid) && this.#isOwn(pid));
+  }
+
+  /** True if a process has the mark. One without it never gets it: what starts here has it from its first program on. */
+  #isOwn(pid: number): boolean {
+    const environ = readText(`/proc/${pid}/environ`) ?? '';
+    const isOwn = environ.split('\0').includes(`${MARK}=${this.#mark}`);
+    // It is empty while a program is loaded, and once it has ended.
+    if (!isOwn && environ !== '') this.#others.add(pid);
+    return isOwn;
   }
 
   /** Returns those processes whose command line contains these words. */

@@ -46,7 +46,7 @@ describe('bench --fail-on', () => {
       await using place = new Place();
       const words = [...planted, 'planted/steady', 'planted/burns'];
       // Its cost is so different that the fewest rounds with a verdict find it.
-      const args = [...words, ...flags({ rounds: 6, duration: 0.3, warmup: 0, connections: 2, rate: 300 })];
+      const args = [...words, ...flags({ rounds: 3, duration: 0.3, warmup: 0, connections: 2, rate: 300 })];
       const slower = await place.run('bench', [...args, '--fail-on', 'slower']);
       expect(slower.stderr).toContain('--fail-on: found slower\n');
       expect(slower.status).toBe(1);

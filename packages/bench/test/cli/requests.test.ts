@@ -48,7 +48,8 @@ async function openShop(...args: string[]): Promise<Shop> {
     url,
     account: async () => (await (await fetch(`${url}/account`)).json()) as ShopAccount,
     async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
+      // It keeps what was compiled of it for the next one.
+      child.kill('SIGTERM');
       await once(child, 'exit');
     },
   };

@@ -115,13 +115,13 @@ async function wrongWith(
 }
 
 describe('a service and a setup', () => {
-  it('let every trial begin alike', async () => {
+  it('let every trial begin alike, but for a service of the whole run', async () => {
     await using place = new Place();
     const { status, stderr } = await bench(
       place,
       {
         env: { STORE_URL: '{store.url}' },
-        services: { store },
+        services: { store, kept: { ...store, per: 'run' } },
         setup: { command: ['node', 'seed.mjs'], env: { STORE_URL: '{store.url}' } },
         requests: [{ request: 'GET /', expect: { body: { value: '1' } } }],
       },
@@ -132,7 +132,10 @@ describe('a service and a setup', () => {
     const trials = place.trials();
     expect(statusesOf(trials)).toEqual(['measured', 'measured']);
     expect(trials[0]?.companions?.services).toEqual({
-      services: [{ name: 'store', kind: 'program', per: 'trial', command: store.command }],
+      services: [
+        { name: 'store', kind: 'program', per: 'trial', command: store.command },
+        { name: 'kept', kind: 'program', per: 'run', command: store.command },
+      ],
       setup: ['node', 'seed.mjs'],
     });
     const logs = join(place.runFolder(), 'logs');
@@ -141,27 +144,9 @@ describe('a service and a setup', () => {
       '001setup-shop.log',
       '002s0-store.log',
       '002setup-shop.log',
+      'run0s0-kept.log',
     ]);
     expect(readFileSync(join(logs, '002setup-shop.log'), 'utf8')).toBe('seeded\n');
-    await place.untilGone();
-  });
-
-  it('keep one service for the whole run if the manifest says so', async () => {
-    await using place = new Place();
-    const { status } = await bench(
-      place,
-      {
-        env: { STORE_URL: '{store.url}' },
-        services: { store: { ...store, per: 'run' } },
-        setup: { command: ['node', 'seed.mjs'], env: { STORE_URL: '{store.url}' } },
-      },
-      '--rounds',
-      '2',
-    );
-    expect(status).toBe(0);
-    expect(readdirSync(join(place.runFolder(), 'logs')).filter((name) => name.includes('store'))).toEqual([
-      'run0s0-store.log',
-    ]);
     await place.untilGone();
   });
 

@@ -187,7 +187,7 @@ async function killAndPrune(place: Place, running: Running): Promise<Ended> {
   running.signal('SIGKILL');
   await running.ended;
   await place.untilGone();
-  return place.start('prune', [], place.ownCache).ended;
+  return place.run('prune', [], place.ownCache);
 }
 
 /** A command that is killed while its server has a child in a session of its own. */
@@ -214,16 +214,14 @@ interface InProject {
   spoil?: string;
 }
 
-function inProject(
-  place: Place,
-  { command, file = 'stack.json', text, spoil = 'true' }: InProject,
-): Promise<Ended> {
+function inProject(place: Place, { command, file = 'stack.json', text, spoil }: InProject): Promise<Ended> {
   const folder = join(place.folder, 'shop');
   mkdirSync(folder);
   if (text === undefined) symlinkSync(`/nowhere/${file}`, join(folder, file));
   else writeFileSync(join(folder, file), text);
   writeFileSync(join(folder, 'server.js'), SERVER);
   const [name = '', ...words] = command.split(' ');
+  if (spoil === undefined) return place.run(name, words, place.ownCache, folder);
   return place.start(name, words, place.ownCache, shell(`cd ${folder}; ${spoil}`)).ended;
 }
 
@@ -322,7 +320,7 @@ export const COMMAND_CASES: CommandCase[] = [
   {
     phase: 'prepare',
     fault: 'the state folder cannot be created',
-    run: (place) => place.start('bench', unruly(), { BENCH_STATE: '/dev/null/state' }).ended,
+    run: (place) => place.run('bench', unruly(), { BENCH_STATE: '/dev/null/state' }),
     status: 2,
     says: /\/dev\/null\/state cannot be created: ENOTDIR.*\n +set XDG_STATE_HOME to a folder of your own/,
     kept: [],

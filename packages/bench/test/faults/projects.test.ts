@@ -60,7 +60,7 @@ async function look(one: ProjectCase, expect: ExpectStatic): Promise<void> {
 async function lookInVain(one: ProjectCase, expect: ExpectStatic): Promise<void> {
   await using place = new Place({ hasTemporary: true });
   const [folder, mark] = writeIn(place, one);
-  const { status, stdout, stderr } = await place.start('init', [folder, '--yes']).ended;
+  const { status, stdout, stderr } = await place.run('init', [folder, '--yes']);
   expect(stdout + stderr).toMatch(one.says!);
   expect(stderr).not.toContain('bug in Bench');
   expect([status, existsSync(mark)]).toEqual([2, false]);

@@ -24,7 +24,7 @@ export interface ServerCase {
   phase: Phase;
   /** The load, if it is not that of its phase. */
   load?: string[];
-  /** The name of the fault in `planted/unruly/server.ts`. */
+  /** The name of the fault in `planted/unruly/server.mjs`. */
   fault: string;
   /** The reasons that its trial must have. What is measured has no others but those that a busy machine adds. */
   reasons: ReasonCode[];
