@@ -27,7 +27,8 @@ export function parseCalls(text: string): Required<Calls> {
   const lines = [...text.matchAll(/^\s*(\d+) (\w+)$/gm)];
   const count = (kind: RegExp): number =>
     sum(lines.filter(([, , name = '']) => kind.test(name)).map(([, calls]) => Number(calls)));
-  const written = text.matchAll(/^\d+ (?:<\.\.\. )?(?:write|send|pwrite).*\) += (\d+)$/gm);
+  // A process id is padded to five characters.
+  const written = text.matchAll(/^\d+ +(?:<\.\.\. )?(?:write|send|pwrite).*\) += (\d+)$/gm);
   return {
     all: count(/^(?!total$)/),
     writes: count(/^(write|send|pwrite)/),
