@@ -281,7 +281,7 @@ class Session implements Orderly {
     };
     const isDone = () => this.#budget <= 0 && this.#isQuiet();
     ledger.open(order.windowSeconds * 1000);
-    this.#schedule?.open(opened.nowMs + order.windowSeconds * 1000);
+    this.#schedule?.open(opened.nowMs, opened.nowMs + order.windowSeconds * 1000);
     if (order.amount === undefined) tell({ event: 'opened' });
     else {
       this.#budget = order.amount;

@@ -30,8 +30,8 @@ export class Schedule {
   /** The time since which the connection that is asked has been free. */
   #askedSinceMs: number | undefined;
   #next: number;
-  #counting = false;
-  /** The planned end of the window that counts, in ms of the monotonic clock. */
+  /** The planned window that counts, in ms of the monotonic clock. */
+  #opensAtMs = Infinity;
   #closesAtMs = Infinity;
   #isOver = false;
   readonly #intervalMs: number;
@@ -72,14 +72,14 @@ export class Schedule {
       this.#rearm();
       return undefined;
     }
-    if (this.#counting && now - intendedAt > LATE_MS) this.report.late++;
+    if (now >= this.#opensAtMs && now - intendedAt > LATE_MS) this.report.late++;
     const freeSinceMs = this.#askedSinceMs ?? this.#free[0]?.sinceMs ?? now;
     return { intendedAt, lateMs: now - Math.max(intendedAt, freeSinceMs) };
   }
 
-  /** Counts the requests that are due from here on until this time of the monotonic clock, in ms. */
-  open(closesAtMs = Infinity): void {
-    this.#counting = true;
+  /** Counts the requests that are due between these times of the monotonic clock, in ms. */
+  open(opensAtMs = performance.now(), closesAtMs = Infinity): void {
+    this.#opensAtMs = opensAtMs;
     this.#closesAtMs = closesAtMs;
   }
 
@@ -87,7 +87,6 @@ export class Schedule {
   close(): number[] {
     // What became due while a pause kept this process from noticing was due all the same.
     this.#collect(Math.min(performance.now(), this.#closesAtMs));
-    this.#counting = false;
     this.#isOver = true;
     this.#alarm.clear(this.#ring);
     const waiting = this.#due.filter((at) => at <= this.#closesAtMs);
@@ -103,7 +102,7 @@ export class Schedule {
     while (this.#next <= now && !this.#isOver) {
       this.#due.push(this.#next);
       this.#population.begin(this.#next);
-      if (this.#counting && this.#next <= this.#closesAtMs) this.report.intended++;
+      if (this.#next >= this.#opensAtMs && this.#next <= this.#closesAtMs) this.report.intended++;
       this.#next += this.#gap();
     }
   }

@@ -98,7 +98,7 @@ describe('an open loop', () => {
 
   it('counts what became due in a pause before the end, and nothing after the planned end', () => {
     const paused = new Schedule(100, alarm);
-    paused.open(now + 95);
+    paused.open(now, now + 95);
     pass(55);
     calls.clear();
     now += 40;
@@ -106,10 +106,20 @@ describe('an open loop', () => {
     expect(paused.report).toEqual({ intended: 10, late: 0, dropped: 10 });
 
     const closedLate = new Schedule(100, alarm);
-    closedLate.open(now + 95);
+    closedLate.open(now, now + 95);
     pass(250);
     expect(closedLate.close()).toHaveLength(10);
     expect(closedLate.report).toEqual({ intended: 10, late: 0, dropped: 10 });
+  });
+
+  it('does not count what became due in a pause before the window', () => {
+    const schedule = new Schedule(100, alarm);
+    calls.clear();
+    now += 45;
+    schedule.open();
+    pass(50);
+    expect(schedule.close()).toHaveLength(10);
+    expect(schedule.report).toMatchObject({ intended: 5, dropped: 10 });
   });
 
   it('charges its own delay to a request only for the time for which a connection was free', () => {

@@ -85,7 +85,7 @@ describe('one stall under an open loop', () => {
     expect(latencyUs?.p99).toBeGreaterThanOrEqual(0.9 * 1e6);
     // All but the 20 that found a free connection were sent late.
     expect(schedule?.late).toBeGreaterThanOrEqual(300);
-    expect(Math.abs((schedule?.intended ?? 0) - rate * windowSeconds)).toBeLessThanOrEqual(rate / 10);
+    expect(Math.abs((schedule?.intended ?? 0) - rate * windowSeconds)).toBeLessThanOrEqual(1);
     // A pause of a busy machine just before the end leaves requests waiting, but fewer than the stall delayed.
     expect(schedule?.dropped).toBeLessThanOrEqual(rate / 2);
     expect(reasonsOf(seen).filter((code) => code !== 'overrun')).toEqual([]);
