@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BURST_US 300000
+#define BURST_US 100000
 #define GAP_MS 2000
 #define STEADY_GAP_MS 50
 

@@ -53,10 +53,10 @@ function idOf(name: string): string {
  * with it twice, 1.67. What is burnt is much more than a message to a child costs.
  */
 const SERVERS = {
-  inline: '--burn-us 6000',
-  'after 50 ms': '--burn-us 2000 --later-us 4000 --later-ms 50',
-  'after 500 ms': '--burn-us 2000 --later-us 4000 --later-ms 500',
-  'in a child': '--burn-us 2000 --later-us 4000 --later-ms 500 --later-in child',
+  inline: '--burn-us 3000',
+  'after 50 ms': '--burn-us 1000 --later-us 2000 --later-ms 50',
+  'after 500 ms': '--burn-us 1000 --later-us 2000 --later-ms 500',
+  'in a child': '--burn-us 1000 --later-us 2000 --later-ms 500 --later-in child',
 };
 
 describe.each([
@@ -93,7 +93,7 @@ describe.runIf(hasCgroup)('a control', () => {
   it('of half the cost is burnt in the accounting of a running server, and read back', async () => {
     const stack = readManifest(PLANTED);
     const options = parseBench(
-      'planted/burns planted/steady --connections 5 --warmup 0.6 --duration 2 --threshold 2%'.split(' '),
+      'planted/burns planted/delays-1-ms --connections 5 --warmup 0.6 --duration 1 --threshold 2%'.split(' '),
     );
     const plan = makePlan({ ...options, interleave: true }, [stack], 'known', 1);
     const [{ round }] = plan.trials as [PlannedTrial];

@@ -32,7 +32,7 @@ async function duel(...words: string[]): Promise<Trial[]> {
 /** The burner has the first turn. */
 let trials: Trial[];
 beforeAll(async () => {
-  trials = await duel('planted/burns', 'planted/steady', '--duration', '1');
+  trials = await duel('planted/burns', 'planted/delays-1-ms', '--duration', '1');
 });
 
 describe('a duel', () => {
@@ -83,7 +83,7 @@ describe('a duel', () => {
   });
 
   it('continues with one server when the other dies', async () => {
-    const mixed = await duel('planted/steady', 'planted/dies', '--duration', '1');
+    const mixed = await duel('planted/delays-1-ms', 'planted/dies', '--duration', '1');
     const seen = Object.fromEntries(
       mixed.map(({ target, reasons, status }) => [target.variant, { status, reasons }]),
     );
@@ -91,6 +91,6 @@ describe('a duel', () => {
       status: 'failed',
       reasons: [{ text: expect.stringContaining('exit status 1') }],
     });
-    expect(seen['steady']?.status).not.toBe('failed');
+    expect(seen['delays-1-ms']?.status).not.toBe('failed');
   });
 });
