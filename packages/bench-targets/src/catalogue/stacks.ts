@@ -26,10 +26,11 @@ export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn
 export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
   const stacks: Stack[] = [];
   const given = apps.map(toStack);
-  const manifests = [...manifestsAtHome(), ...own]
-    .map((file) => readManifest(file))
-    .filter(({ name, root }) => !given.some((app) => app.name === name && app.root === root));
-  for (const stack of [...manifests, ...given]) {
+  const read = [...readAtHome(), ...own.map((file) => readManifest(file))];
+  const others = read.filter(
+    ({ name, root }) => !given.some((app) => app.name === name && app.root === root),
+  );
+  for (const stack of [...others, ...given]) {
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
     else if (taken.root !== stack.root || taken.manifest !== stack.manifest)
@@ -41,10 +42,20 @@ export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
   return stacks.toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
-function manifestsAtHome(): string[] {
-  const pattern = HOME.kind === 'repository' ? '{packages,python}/*/stack.json' : 'stack.json';
-  const found = globSync(pattern, { cwd: ROOT }).map((path) => join(ROOT, path));
-  return found.filter((file) => existsSync(file)).toSorted();
+/** The stacks of the repository by manifest: a command asks for them several times. */
+const builtIn = new Map<string, Stack>();
+
+function readAtHome(): Stack[] {
+  if (HOME.kind !== 'repository')
+    return [join(ROOT, 'stack.json')].filter((file) => existsSync(file)).map((file) => readManifest(file));
+  return globSync('{packages,python}/*/stack.json', { cwd: ROOT })
+    .toSorted()
+    .map((path) => {
+      const file = join(ROOT, path);
+      const stack = builtIn.get(file) ?? readManifest(file);
+      builtIn.set(file, stack);
+      return stack;
+    });
 }
 
 /** The stacks of the repository: outside of it, their names are known, but they are not there. */
