@@ -19,18 +19,33 @@ export interface ShortBudget {
 /** Warm-ups that take longer than is usual for a language make a run up to half as long again. */
 const LONGER_WARMUPS = 1.5;
 
+/** The part of a round for its warm-ups if its budget is short: a server of 500 responses/s can take 10 s to be warm. */
+const WARMING = 0.4;
+
 /** Finds out if the budget of a plan may end before any verdict, by the estimated time of its rounds. */
 export function findShortBudget(plan: Plan): ShortBudget | undefined {
   const { budgetSeconds } = plan.sequentialTest ?? {};
-  const { rows, schedule, fewestRounds } = foreseeTable(plan);
-  // A large difference is decided at the first look.
-  const needed = Math.min(fewestRounds ?? Infinity, schedule[0]?.rounds ?? Infinity);
+  const { rows, fewestRounds } = foreseeTable(plan);
+  const needed = roundsOfLook(plan);
   if (budgetSeconds === undefined || rows === 0 || needed === Infinity) return undefined;
   const perRound = LONGER_WARMUPS * secondsPerRound(plan);
   const held = Math.floor(budgetSeconds / perRound);
   const enoughSeconds = needed * perRound;
   const fewest = fewestRounds ?? 2 * needed;
   return held < needed ? { budgetSeconds, held, needed, fewest, enoughSeconds } : undefined;
+}
+
+/** Returns the rounds of the first look, which decides a large difference; Infinity without one. */
+function roundsOfLook(plan: Plan): number {
+  const { schedule, fewestRounds } = foreseeTable(plan);
+  return Math.min(fewestRounds ?? Infinity, schedule[0]?.rounds ?? Infinity);
+}
+
+/** Returns the longest warm-up of each server, in seconds, so that a budget holds the rounds of the first look; Infinity without one. */
+export function longestWarmup(plan: Plan): number {
+  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
+  const servers = new Set(plan.trials.map(({ life, id }) => life ?? id)).size / plan.rounds;
+  return (WARMING * budgetSeconds) / Math.min(roundsOfLook(plan), plan.rounds) / servers;
 }
 
 /**

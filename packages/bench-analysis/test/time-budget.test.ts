@@ -1,7 +1,7 @@
 import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
 import { trackRun } from '../src/due.ts';
-import { findShortBudget, keepTime } from '../src/time-budget.ts';
+import { findShortBudget, keepTime, longestWarmup } from '../src/time-budget.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
@@ -78,5 +78,17 @@ describe('findShortBudget', () => {
     expect(findShortBudget(planOf(''))).toBeUndefined();
     const alone = samplePlan('--connections 10 --budget 5s', ['a']);
     expect(findShortBudget(alone)).toBeUndefined();
+  });
+});
+
+describe('longestWarmup', () => {
+  it('leaves the rounds of the first look most of the budget', () => {
+    const plan = planOf('--budget 60s');
+    const { needed } = findShortBudget(planOf('--budget 1s'))!;
+    expect(needed * 2 * longestWarmup(plan)).toBeCloseTo(0.4 * 60, 9);
+  });
+
+  it('is not bounded without a budget', () => {
+    expect(longestWarmup(planOf(''))).toBe(Infinity);
   });
 });

@@ -3,6 +3,7 @@ import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import type { LoadResult } from 'bench-model/load';
 import type { Plan } from 'bench-model/plan';
 import { makeReason } from 'bench-model/reasons';
+import { longestWarmup } from 'bench-analysis/time-budget';
 import { leastWarmup, LONGEST_SLICE_SECONDS, sliceOf, waitsForCompilers } from 'bench-analysis/judge/warm';
 import type { RatioTrend } from 'bench-analysis/judge/trend';
 import type { LoadSession } from 'bench-load/engine';
@@ -108,14 +109,15 @@ function exactly(seconds: number): Span {
 function spanOf({ side }: Loaded, plan: Plan): Span {
   const { ready, spec, warmupSeconds } = side;
   const { seen, prepared } = ready;
-  const mostSeconds = prepared?.stack.warmupSeconds ?? LONGEST_WARMUP_SECONDS;
+  const longest = prepared?.stack.warmupSeconds ?? LONGEST_WARMUP_SECONDS;
   if (warmupSeconds !== undefined) return exactly(warmupSeconds);
   if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
   const own = leastWarmup({
     runtime: seen?.runtime,
     hasShortDelays: prepared !== undefined || (seen?.cores ?? 1) > 1,
   });
-  const least = Math.min(mostSeconds, Math.max(own, plan.waitSeconds ?? 0));
+  const least = Math.min(longest, Math.max(own, plan.waitSeconds ?? 0));
+  const mostSeconds = Math.max(least, Math.min(longest, longestWarmup(plan)));
   if (plan.quick) return exactly(Math.max(plan.warmupSeconds, least));
   // What a longer load uses up cannot be measured any more.
   const isUsedUp = spec.routes?.some(({ once }) => once === true) ?? false;
