@@ -209,7 +209,7 @@ const TOLD = /^ {2}(\S+:\d+ .+\(\): .+|\S+ \S+ of .+ in .+)\.$|Found: .+? at [\d
 
 /** The lines of a recording that a picture of it shows. */
 const IN_TERMINAL =
-  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+(?: × |more CPU)| {2}[Rr]atios of| {2}\S+:\d+ .+\.$| {2}Each request)/;
+  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+(?: × |more CPU)| {2}[Rr]atios of| {2}\S+:\d+ .+\.$| {2}(?:Each request|The code of))/;
 
 /** Draws a row for each recorded service of a run: its name, and these cells. */
 function drawServices(id: string, head: string[], cellsOf: (name: string) => string[]): string {

@@ -142,15 +142,8 @@ function comparedBy(
   const table = comparisons.find(({ by }) => by === metric);
   const verdicts = (table?.rows ?? []).map(({ comparison }) => comparison.verdict);
   const isDecided = verdicts.some((verdict) => verdict !== 'undecided');
-  if (plan.sequentialTest !== undefined) return table === undefined || isUnknown(table) ? undefined : table;
+  if (plan.sequentialTest !== undefined) return table;
   return isDecided && (plan.rounds >= FEWEST_ROUNDS || verdicts.length === 1) ? table : undefined;
-}
-
-/** Returns true if no comparison has an interval, a verdict, or a control that was missed. */
-function isUnknown({ rows }: ComparedTable): boolean {
-  return rows.every(
-    ({ comparison: one }) => !one.interval && one.verdict === 'undecided' && one.why !== 'blind',
-  );
 }
 
 function describeCompared(

@@ -88,12 +88,10 @@ function decode(text: string): JsHistogram {
 
 /** Merges encoded histograms into one. Throws a usage error for a text that is no histogram, as in a damaged record. */
 export function mergeHistograms(encoded: readonly string[]): JsHistogram {
-  let merged: JsHistogram | undefined;
+  const merged = createHistogram();
   for (const text of encoded) {
     try {
-      const one = decode(text);
-      if (merged === undefined) merged = one;
-      else merged.add(one);
+      merged.add(decode(text));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new UsageError(
@@ -102,7 +100,7 @@ export function mergeHistograms(encoded: readonly string[]): JsHistogram {
       );
     }
   }
-  return merged ?? createHistogram();
+  return merged;
 }
 
 /** The responses that must lie beyond a percentile for it to be reported. */
