@@ -27,9 +27,7 @@ export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
   const stacks: Stack[] = [];
   const given = apps.map(toStack);
   const read = [...readAtHome(), ...own.map((file) => readManifest(file))];
-  const others = read.filter(
-    ({ name, root }) => !given.some((app) => app.name === name && app.root === root),
-  );
+  const others = read.filter((one) => !given.some((app) => app.name === one.name && app.root === one.root));
   for (const stack of [...others, ...given]) {
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
@@ -48,14 +46,13 @@ const builtIn = new Map<string, Stack>();
 function readAtHome(): Stack[] {
   if (HOME.kind !== 'repository')
     return [join(ROOT, 'stack.json')].filter((file) => existsSync(file)).map((file) => readManifest(file));
-  return globSync('{packages,python}/*/stack.json', { cwd: ROOT })
-    .toSorted()
-    .map((path) => {
-      const file = join(ROOT, path);
-      const stack = builtIn.get(file) ?? readManifest(file);
-      builtIn.set(file, stack);
-      return stack;
-    });
+  const found = globSync('{packages,python}/*/stack.json', { cwd: ROOT }).toSorted();
+  return found.map((path) => {
+    const file = join(ROOT, path);
+    const stack = builtIn.get(file) ?? readManifest(file);
+    builtIn.set(file, stack);
+    return stack;
+  });
 }
 
 /** The stacks of the repository: outside of it, their names are known, but they are not there. */

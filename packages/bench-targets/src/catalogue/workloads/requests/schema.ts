@@ -10,6 +10,9 @@ const require = createRequire(import.meta.url);
 /** Formats are annotations here: a schema says what a body holds, not how strict a date is. */
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const;
 
+/** By text: a command reads its requests several times, and Ajv takes longer than all else. */
+const compiled = new Map<string, ValidateFunction>();
+
 /** Returns why a value violates the schema, undefined if it does not. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
@@ -18,7 +21,8 @@ export function compileSchema(text: string, where: string): SchemaCheck {
   const schema = parseJson(text);
   if (schema === undefined)
     throw new UsageError(`${where}: the schema is not JSON`, 'e.g. {"type": "array"}');
-  const validate = compile(schema, where);
+  const validate = compiled.get(text) ?? compile(schema, where);
+  compiled.set(text, validate);
   return (value) => {
     try {
       return validate(value) ? undefined : describe(validate.errors?.[0]);
