@@ -31,8 +31,8 @@ export function findShortBudget(plan: Plan): ShortBudget | undefined {
   const perRound = LONGER_WARMUPS * secondsPerRound(plan);
   const held = Math.floor(budgetSeconds / perRound);
   const enoughSeconds = needed * perRound;
-  const fewest = fewestRounds ?? 2 * needed;
-  return held < needed ? { budgetSeconds, held, needed, fewest, enoughSeconds } : undefined;
+  if (held >= needed) return undefined;
+  return { budgetSeconds, held, needed, fewest: fewestRounds ?? 2 * needed, enoughSeconds };
 }
 
 /** Returns the rounds of the first look, which decides a large difference; Infinity without one. */
@@ -43,7 +43,7 @@ function roundsOfLook(plan: Plan): number {
 
 /** Returns the longest warm-up of each server, in seconds, so that a budget holds the rounds of the first look; Infinity without one. */
 export function longestWarmup(plan: Plan): number {
-  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
+  const budgetSeconds = plan.sequentialTest?.budgetSeconds ?? Infinity;
   const servers = new Set(plan.trials.map(({ life, id }) => life ?? id)).size / plan.rounds;
   return (WARMING * budgetSeconds) / Math.min(roundsOfLook(plan), plan.rounds) / servers;
 }

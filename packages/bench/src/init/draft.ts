@@ -49,7 +49,6 @@ export function makeManifest(draft: Draft, learned: Learned, file: string): obje
   });
 }
 
-/** Returns the fields that have a value, and are no empty list or map. */
 function withoutEmpty(fields: object): object {
   const full = Object.entries(fields).filter(([, value]: [string, unknown]) =>
     typeof value === 'object' ? Object.keys(value ?? {}).length > 0 : value !== undefined,
@@ -178,6 +177,8 @@ async function chooseVersion({ way, lock }: Draft, place: string): Promise<Parti
   if (pinned !== undefined) say('assumed', `${runtime} ${pinned}, by ${why}; --${runtime} names another`);
   else if (why !== undefined)
     say('left out', `${why}: Bench does not know this version; --${runtime} names one`);
+  else if (runtime === 'node')
+    say('assumed', `Node ${usualRuntime('node')}: the project pins none; --node names another`);
   if (pinned !== undefined || runtime === 'node') return {};
   const project = findProject(place, command, { known: 'python', named: lock });
   const { version = usualRuntime('python'), without = [] } = (await findVersion(place, project.lock)) ?? {};

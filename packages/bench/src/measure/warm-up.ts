@@ -100,7 +100,6 @@ function inWhole(span: Span, { turns }: LoadSession): Span {
   return turns !== undefined || isSet ? span : { ...span, leastSeconds };
 }
 
-/** Sets a warm-up to exactly this time, in seconds. */
 function exactly(seconds: number): Span {
   return { leastSeconds: seconds, mostSeconds: seconds };
 }

@@ -112,6 +112,7 @@ describe('init', () => {
     const { status, stdout } = await runHere(init, [folder]);
     expect(status).toBe(0);
     expect(stdout).toContain('assumed  node server.js, from package.json: scripts.start\n');
+    expect(stdout).toContain('assumed  Node 26: the project pins none; --node names another\n');
     expect(stdout).toContain('left out GET /broken: status 500: no database\n');
     expect(stdout).toContain('left out GET /mine: status 401; it needs a login: --header');
     const file = join(folder, 'stack.json');
