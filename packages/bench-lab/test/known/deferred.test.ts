@@ -53,10 +53,10 @@ function idOf(name: string): string {
  * with it twice, 1.67. What is burnt is much more than a message to a child costs.
  */
 const SERVERS = {
-  inline: '--burn-us 3000',
-  'after 50 ms': '--burn-us 1000 --later-us 2000 --later-ms 50',
-  'after 500 ms': '--burn-us 1000 --later-us 2000 --later-ms 500',
-  'in a child': '--burn-us 1000 --later-us 2000 --later-ms 500 --later-in child',
+  inline: '--burn-us 6000',
+  'after 50 ms': '--burn-us 2000 --later-us 4000 --later-ms 50',
+  'after 500 ms': '--burn-us 2000 --later-us 4000 --later-ms 500',
+  'in a child': '--burn-us 2000 --later-us 4000 --later-ms 500 --later-in child',
 };
 
 describe.each([
