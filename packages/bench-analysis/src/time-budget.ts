@@ -2,7 +2,7 @@
 import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
-import { foreseeTable } from './compare.ts';
+import { type Foreseen, foreseeTable } from './compare.ts';
 import type { Tracker } from './due.ts';
 
 /** A budget that does not hold the rounds that a comparison needs. */
@@ -25,27 +25,26 @@ const WARMING = 0.4;
 /** Finds out if the budget of a plan may end before any verdict, by the estimated time of its rounds. */
 export function findShortBudget(plan: Plan): ShortBudget | undefined {
   const { budgetSeconds } = plan.sequentialTest ?? {};
-  const { rows, fewestRounds } = foreseeTable(plan);
-  const needed = roundsOfLook(plan);
-  if (budgetSeconds === undefined || rows === 0 || needed === Infinity) return undefined;
+  const foreseen = foreseeTable(plan);
+  const needed = roundsOfLook(foreseen);
+  if (budgetSeconds === undefined || foreseen.rows === 0 || needed === Infinity) return undefined;
   const perRound = LONGER_WARMUPS * secondsPerRound(plan);
   const held = Math.floor(budgetSeconds / perRound);
   const enoughSeconds = needed * perRound;
   if (held >= needed) return undefined;
-  return { budgetSeconds, held, needed, fewest: fewestRounds ?? 2 * needed, enoughSeconds };
+  return { budgetSeconds, held, needed, fewest: foreseen.fewestRounds ?? 2 * needed, enoughSeconds };
 }
 
 /** Returns the rounds of the first look, which decides a large difference; Infinity without one. */
-function roundsOfLook(plan: Plan): number {
-  const { schedule, fewestRounds } = foreseeTable(plan);
+function roundsOfLook({ schedule, fewestRounds }: Foreseen): number {
   return Math.min(fewestRounds ?? Infinity, schedule[0]?.rounds ?? Infinity);
 }
 
 /** Returns the longest warm-up of each server, in seconds, so that a budget holds the rounds of the first look; Infinity without one. */
 export function longestWarmup(plan: Plan): number {
-  const budgetSeconds = plan.sequentialTest?.budgetSeconds ?? Infinity;
+  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
   const servers = new Set(plan.trials.map(({ life, id }) => life ?? id)).size / plan.rounds;
-  return (WARMING * budgetSeconds) / Math.min(roundsOfLook(plan), plan.rounds) / servers;
+  return (WARMING * budgetSeconds) / Math.min(roundsOfLook(foreseeTable(plan)), plan.rounds) / servers;
 }
 
 /**

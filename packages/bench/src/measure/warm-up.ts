@@ -23,7 +23,8 @@ export async function warmUp(
   plan: Plan,
   { compares }: { compares: boolean },
 ): Promise<{ cycleSeconds: number; trends: RatioTrend[] }> {
-  const sides = servers.map((server) => sideOf(server, plan));
+  const longest = longestWarmup(plan);
+  const sides = servers.map((server) => sideOf(server, plan, longest));
   const narrow = new Map<number, () => Promise<void>>();
   for (const [index, { side }] of servers.entries()) {
     if (side.warmupSeconds !== undefined || !waitsForCompilers(side.ready.seen?.runtime)) continue;
@@ -52,10 +53,10 @@ export function rampOf({ side, session }: Loaded, plan: Plan, cycleSeconds: numb
   return Math.max(RAMP_SECONDS, cycleSeconds, side.spec.spreadSeconds ?? 0);
 }
 
-function sideOf(server: Loaded, plan: Plan): WarmingSide {
+function sideOf(server: Loaded, plan: Plan, longest: number): WarmingSide {
   const { session, silence, attempt } = server;
   const { life, trial, outcome, ready } = server.side;
-  const span = inWhole(spanOf(server, plan), session);
+  const span = inWhole(spanOf(server, plan, longest), session);
   let ok = 0;
   return {
     ...span,
@@ -104,19 +105,19 @@ function exactly(seconds: number): Span {
   return { leastSeconds: seconds, mostSeconds: seconds };
 }
 
-/** Returns the shortest and the longest warm-up of a server, in seconds. */
-function spanOf({ side }: Loaded, plan: Plan): Span {
+/** Returns the shortest and the longest warm-up of a server, in seconds; `longest` is what the budget allows. */
+function spanOf({ side }: Loaded, plan: Plan, longest: number): Span {
   const { ready, spec, warmupSeconds } = side;
   const { seen, prepared } = ready;
-  const longest = prepared?.stack.warmupSeconds ?? LONGEST_WARMUP_SECONDS;
+  const usual = prepared?.stack.warmupSeconds ?? LONGEST_WARMUP_SECONDS;
   if (warmupSeconds !== undefined) return exactly(warmupSeconds);
   if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
   const own = leastWarmup({
     runtime: seen?.runtime,
     hasShortDelays: prepared !== undefined || (seen?.cores ?? 1) > 1,
   });
-  const least = Math.min(longest, Math.max(own, plan.waitSeconds ?? 0));
-  const mostSeconds = Math.max(least, Math.min(longest, longestWarmup(plan)));
+  const least = Math.min(usual, Math.max(own, plan.waitSeconds ?? 0));
+  const mostSeconds = Math.max(least, Math.min(usual, longest));
   if (plan.quick) return exactly(Math.max(plan.warmupSeconds, least));
   // What a longer load uses up cannot be measured any more.
   const isUsedUp = spec.routes?.some(({ once }) => once === true) ?? false;
